@@ -19,6 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from tests.benchmarks.eighth_wish_cases import eighth, write_eighth_files
 from tests.benchmarks.fresh_wish_cases import (
     fifth,
     fourth,
@@ -105,6 +106,7 @@ async def _run(args: argparse.Namespace, folder: Path) -> None:
     given.mkdir()
     write_files(given)
     write_more_files(given)
+    write_eighth_files(given)
     paths = user_paths()
     app = build(settings_file.load(paths.settings)[0], paths)
     try:
@@ -124,6 +126,7 @@ SETS = {
     "fifth": fifth,
     "sixth": sixth,
     "seventh": seventh,
+    "eighth": eighth,
 }
 
 
