@@ -100,6 +100,9 @@ class TaskType:
     reads: Callable[[str], Mapping[str, Value] | None] | None = None
     """Returns the options that a part of a request, in lower case, gives if it is as a whole
     something for this task, else None: for what phrases cannot list, such as a sum."""
+    hears: Callable[[str], object] | None = field(default=None, compare=False)
+    """Returns what the task takes from words of a request that it gets as they were said. Words
+    that change nothing in that are not part of its wish."""
 
     def __hash__(self) -> int:
         # A planner looks things up by all task types, which have thousands of cues.

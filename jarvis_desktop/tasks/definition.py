@@ -84,6 +84,7 @@ def define(
     exact: str = "",
     acts: bool = False,
     guarded: bool = False,
+    hears: Callable[[str], object] | None = None,
     method: Method | None = None,
     skill: Skill | None = None,
     question: Callable[[Call], str] | None = None,
@@ -105,6 +106,7 @@ def define(
         guarded=guarded,
         label=label,
         reads=reads,
+        hears=hears,
     )
     return Definition(type, method, skill, question, patience, note)
 

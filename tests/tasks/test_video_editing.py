@@ -52,6 +52,57 @@ def test_every_picture_is_changed(tmp_path: Path) -> None:
     assert np.allclose(shades[10:], 180, atol=8)
 
 
+def _loudness(path: Path) -> float:
+    with open_film(path, name="") as (container, _):
+        blocks = [frame.to_ndarray() for frame in container.decode(audio=0)]
+        return float(np.sqrt(np.mean(np.concatenate(blocks, axis=1) ** 2)))
+
+
+@pytest.mark.parametrize(
+    ("options", "seconds"),
+    [
+        ({"edit": "faster", "amount": 2.0}, 1),
+        ({"edit": "slower"}, 2.5),
+        ({"edit": "slower", "amount": 0.3}, 6.67),
+        ({"edit": "slower", "amount": 50.0}, 4),
+        ({"edit": "faster", "amount": 100.0}, 1),
+    ],
+)
+def test_the_speed_of_pictures_and_sound(
+    tmp_path: Path, options: dict[str, Value], seconds: float
+) -> None:
+    made = edited(film(tmp_path / "clip.mp4", seconds=2), tmp_path, **options)
+    with open_film(made, name="") as (container, stream):
+        assert abs(film_seconds(container, stream) - seconds) < 0.3
+        assert sum(1 for _ in container.decode(stream)) == 20
+    with open_film(made, name="") as (container, _):
+        samples = sum(frame.samples for frame in container.decode(audio=0))
+    assert abs(samples / 48_000 - seconds) < 0.3
+
+
+def test_a_film_without_sound_gets_slower_too(tmp_path: Path) -> None:
+    made = edited(film(tmp_path / "a.mp4", seconds=1, sound=False), tmp_path, edit="slower")
+    with open_film(made, name="") as (container, stream):
+        assert not container.streams.audio
+        assert abs(film_seconds(container, stream) - 1.25) < 0.2
+
+
+def test_the_loudness_of_the_sound(tmp_path: Path) -> None:
+    clip = film(tmp_path / "clip.mp4", seconds=2)
+    usual, louder, quieter = (
+        _loudness(edited(clip, tmp_path / name, edit=name, amount=amount))
+        for name, amount in (("resize", 50.0), ("louder", 0.0), ("quieter", 12.0))
+    )
+    assert 1.5 < louder / usual < 2.3
+    assert 0.2 < quieter / usual < 0.3
+
+
+@pytest.mark.parametrize(("edit", "amount"), [("faster", 500.0), ("louder", 60.0)])
+def test_too_much_is_refused(tmp_path: Path, edit: str, amount: float) -> None:
+    with pytest.raises(InputError, match="at most"):
+        edited(film(tmp_path / "a.mp4", seconds=1), tmp_path, edit=edit, amount=amount)
+
+
 @pytest.mark.parametrize("edit", EDITS)
 def test_every_edit(tmp_path: Path, edit: str) -> None:
     assert (

@@ -186,8 +186,9 @@ class EmbeddedPlanner:
         self, text: str, inventory: Sequence[TaskType], context: Context
     ) -> Plan | PlanRejected:
         """Plan over the application's own tasks."""
-        text = foreign_requests.in_english(text, whole=False) or text
-        read = request_parser.parse_request(text, inventory, context)
+        said = text
+        text = foreign_requests.in_english(said, whole=False) or said
+        read = request_parser.parse_request(text, inventory, context, said=said)
         if _destructive.search(read.text) and not everyday.is_read_whole(read, inventory):
             return PlanRejected(
                 tr(
@@ -369,7 +370,8 @@ class EmbeddedPlanner:
 
 
 VIDEO_EDITING = "video-editing"
-_OF_PICTURES = ("image-editing", "image-to-image")
+_OF_OTHERS = ("image-editing", "image-to-image", "audio-to-audio")
+"""Tasks that edit pictures or sound in words that are said of videos as well."""
 _NEAR = 24
 """Characters behind a cue in which its thing is named: "rotate the video and blur the picture"."""
 
@@ -383,13 +385,22 @@ def _of_the_given(
     kinds = {item.kind for item in context.attachments} or latest
     kinds = kinds or inputs.mentioned_kinds(read.text)
     of_videos = {(cue.start, cue.end) for cue in cues if cue.type.name == VIDEO_EDITING}
+    of_sound = {(cue.start, cue.end) for cue in cues if cue.type.name == _OF_OTHERS[-1]}
+    taken_out = [cue.start for cue in cues if cue.type.name == "video-to-audio"]
     still = inputs.OF_A_STILL.search(read.text) if Kind.IMAGE not in kinds else None
     kept = []
     for cue in cues:
         near = inputs.mentioned_kinds(read.text[cue.start : cue.end + _NEAR])
         video = Kind.VIDEO in kinds and not still
         video &= Kind.IMAGE not in kinds or (Kind.VIDEO in near and Kind.IMAGE not in near)
-        if video and cue.type.name in _OF_PICTURES and (cue.start, cue.end) in of_videos:
+        if (cue.start, cue.end) in of_sound:  # "take the sound out and make it louder"
+            video &= not any(at < cue.start for at in taken_out)
+            before = re.split(r",|\band\b", read.text[: cue.end])[-1]
+            heard = inputs.mentioned_kinds(before + read.text[cue.end : cue.end + _NEAR])
+            video &= Kind.AUDIO not in kinds or (
+                Kind.AUDIO not in inputs.mentioned_kinds(before) and Kind.VIDEO in heard
+            )
+        if video and cue.type.name in _OF_OTHERS and (cue.start, cue.end) in of_videos:
             continue
         turned = cue.type.name == inputs.CUT and any("turn" in str(it) for _, it in cue.options)
         if not (video and turned) and (video or cue.type.name != VIDEO_EDITING):
@@ -432,7 +443,12 @@ async def _guessed_parts(
             at = start + read.text[start:end].index(words)
             cue = CueMatch(best, at, at + len(words.rstrip(" .,!?")), chance)
             step = PlannedStep(best, start, end, cue)
-            if best.name != SAVE and not _is_blank_change(step, read):
+            before = [it for it in (*cues, *guessed) if it.start < start][-1:]
+            again = any(it.type is best for it in before) and not planned_step.read_options(
+                step, read
+            )
+            # The same as before is no wish of its own: "transcribe it and say how often ..."
+            if best.name != SAVE and not again and not _is_blank_change(step, read):
                 guessed.append(cue)
     return guessed
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from jarvis_desktop.assistant.planning import planned_step, steps, wish_words
 from jarvis_desktop.assistant.planning.intents import CueMatch
@@ -123,7 +124,7 @@ def matches(
     found: list[CueMatch] = []
     by_start = _by_start(asked, likely)
     for start, end, cues in parts:
-        if start not in by_start:
+        if start not in by_start or read.is_foreign(start, end):
             found += cues
             continue
         chances = by_start[start]
@@ -161,9 +162,30 @@ def matches(
             held.append(_match(task_type, start, end, chance, chances, read))
         found += held
     if not found and len(parts) > 1:
-        everything: list[Part] = [(0, len(read.text), [])]
-        return matches(read, everything, everything, [whole], inventory, about=about)
+        everything: list[Part] = [(*_may_be_one(parts, by_start), [])]
+        found = matches(read, everything, everything, [whole], inventory, about=about)
+        return [_as_far_as_heard(cue, parts, read) for cue in found]
     return sorted(found, key=lambda item: (item.start, -item.weight))
+
+
+def _may_be_one(parts: Sequence[Part], by_start: Mapping[int, Likely]) -> tuple[int, int]:
+    """Return where parts begin and end that may be one wish: all but those around them that surely
+    ask for nothing of ours."""
+    known = [
+        (start, end)
+        for start, end, _ in parts
+        if by_start.get(start, {}).get(NO_TASK, 0.0) < MIN_NOTHING
+    ] or [(start, end) for start, end, _ in parts]
+    return known[0][0], known[-1][1]
+
+
+def _as_far_as_heard(cue: CueMatch, parts: Sequence[Part], read: ParsedRequest) -> CueMatch:
+    """Return a cue without the parts at its end that change nothing in what its task takes."""
+    hears = cue.type.hears
+    if hears is None or not (heard := hears(read.words(cue.start, cue.end))):
+        return cue
+    ends = (min(end, cue.end) for _, end, _ in parts if end > cue.start)
+    return replace(cue, end=next(it for it in ends if hears(read.words(cue.start, it)) == heard))
 
 
 _about_a_word = re.compile(
@@ -191,8 +213,9 @@ def _may_be_meant(cue: CueMatch) -> bool:
 
 
 def _holds(cue: CueMatch, chances: Likely, read: ParsedRequest) -> bool:
-    """Return whether the cue counts: not if the network knows its task and finds it unlikely."""
-    sure = chances.get(cue.type.name, 1.0) >= MAX_DOUBTED
+    """Return whether the cue counts: not if the network knows its task and finds it unlikely, while
+    the cue itself is not long enough to be as certain."""
+    sure = chances.get(cue.type.name, 1.0) >= MAX_DOUBTED or cue.weight >= WEIGHT
     return sure or wish_words.is_literal(cue.type) or _is_all(cue, read)
 
 
@@ -235,8 +258,9 @@ def foreign(
         start: 1.0
         if by_start[start].get(LIVE_DATA, 0.0) >= MIN_LIVE
         or wish_words.SENDS.match(read.text, start)
+        or read.is_foreign(start, end)  # the network reads English
         else by_start[start].get(NO_TASK, 0.0)
-        for start, _, cues in asked
+        for start, end, cues in asked
         if not cues
     }
 

@@ -83,6 +83,7 @@ class RequestTable:
             re.compile(table[name], re.IGNORECASE)
             for name in ("sign", "courtesy", "filler", "joint")
         )
+        self._told = re.compile(table.get("told", "(?!)"), re.IGNORECASE)
         self._patterns = [
             (_literals(said), said.replace("{within}", within), english)
             for english, ways in table["requests"].items()
@@ -125,6 +126,10 @@ class RequestTable:
         return self._one(words)
 
     def _one(self, words: str) -> str | None:
+        """Return one wish in English. What is to be told has its verb at the end in German: "sag
+        mir, wie spät es ist" is "wie spät ist es"."""
+        if told := self._told.fullmatch(words):
+            words = f"{told['asked']} {told['verb']} {told['rest']}"
         low = words.lower()
         for literals, said, english in self._patterns:
             # A pattern takes a while to compile, so only those are that may fit.

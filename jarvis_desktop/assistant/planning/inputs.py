@@ -203,6 +203,11 @@ _phrase = lazy_re(
     r"wrote|written|produced|recorded|gave|given)\b)|"
     r"(?P<begin>(?:from|at) the (?:beginning|start)\b)|from (?:before|earlier)\b))?"
 )
+OTHERS = lazy_re(
+    r"\b(?:(?:the|all) (?:other|remaining)(?: (?:two|three|four|\d|files|pictures|photos|images|"
+    r"recordings|videos|documents))+|the others)\b"
+)
+"""Words for the files that nothing was done to yet."""
 NEWEST = lazy_re(r"\b(?:last|latest|newest|most recent|previous)\b")
 """Words for the result of the previous step, if there is one."""
 

@@ -313,7 +313,16 @@ def _language(step: PlannedStep, reading: ParsedRequest) -> str | None:
 
 def _file_name(step: PlannedStep, reading: ParsedRequest) -> str | None:
     named = [item for item in reading.files_in(step.start, step.end) if item.output]
-    return named[0].text if named else None
+    called = _called.search(reading.as_said(step.start, step.end))
+    return named[0].text if named else called and called["name"]
+
+
+_called = re.compile(
+    r"\b(?:called|named|under (?:the name(?: of)?)|namens|unter (?:dem namen))\s+"
+    r"[\"“'„]?(?P<name>[^\W_][\w-]*)[\"”'“]?(?=\W*$|\s+(?:and|und|in)\b)",
+    re.IGNORECASE,
+)
+"""A name without an ending: "save it as an mp3 called short"."""
 
 
 def _shape(step: PlannedStep, reading: ParsedRequest) -> str | None:

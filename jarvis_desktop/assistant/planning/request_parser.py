@@ -15,6 +15,7 @@ from jarvis_desktop.assistant.planning import inputs, intents
 from jarvis_desktop.core.artifact import KINDS, Kind, kind_of_name
 from jarvis_desktop.core.ports import Context
 from jarvis_desktop.core.task import TaskType
+from jarvis_desktop.text.languages import is_foreign
 from jarvis_desktop.text.lazy_re import lazy_re
 
 EXTENSIONS = frozenset(suffix.removeprefix(".") for suffix in KINDS)
@@ -230,6 +231,15 @@ class ParsedRequest:
     """Task types whose results of earlier turns may be meant: "that summary"."""
     spelling: Mapping[str, str] = field(default_factory=dict)
     """How words that are not lower case were written in the request."""
+    has_body: bool = False
+    """Whether the last of `quotes` is a text behind a colon, which the whole request is about."""
+    original: str = ""
+    """The words of a request that was not English, before parts of it were put into English."""
+
+    def is_foreign(self, start: int, end: int) -> bool:
+        """Return whether a part of `text` is not in English."""
+        words = bare_words(self.text[start:end])
+        return is_foreign(words) or bool(words and f" {words} " in self.original)
 
     def quotes_in(self, start: int, end: int) -> list[str]:
         """Return the quoted texts in a part of `text`."""
@@ -270,8 +280,16 @@ class ParsedRequest:
         return [(kind, number) for kind, number in found if number < size[kind]]
 
 
-def parse_request(text: str, inventory: Sequence[TaskType], context: Context) -> ParsedRequest:
-    """Take quotes, a pasted text and file names out of a request, and normalize the rest."""
+def bare_words(text: str) -> str:
+    """Return the words of a text without any other signs."""
+    return " ".join(re.findall(r"\w+", text))
+
+
+def parse_request(
+    text: str, inventory: Sequence[TaskType], context: Context, *, said: str = ""
+) -> ParsedRequest:
+    """Take quotes, a pasted text and file names out of a request, and normalize the rest. `said` is
+    the request as it was, if parts of it were put into English."""
     text, body = split_pasted(text, inventory)
     written = _mark.sub(" ", _spoken_dot.sub(r"\1.\2", text))
     text = written.replace("’", "'")
@@ -312,6 +330,8 @@ def parse_request(text: str, inventory: Sequence[TaskType], context: Context) ->
         last_reply=last.reply if last else "",
         made=frozenset(item.task for item in earlier if item.task),
         spelling={word.lower(): word for word in spelled if word != word.lower()},
+        has_body=bool(body),
+        original=f" {bare_words(said.lower())} " if is_foreign(said) else "",
     )
 
 

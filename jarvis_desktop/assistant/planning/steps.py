@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
 from jarvis_desktop.assistant.planning import intents, wish_words
 from jarvis_desktop.assistant.planning.inputs import (
     ASK_TABLE,
+    CHART,
     CONVERT,
     CONVERTERS,
     CUT,
@@ -19,9 +20,9 @@ from jarvis_desktop.assistant.planning.inputs import (
     FILE_DETAILS,
     FOLLOWING,
     PROMPT,
+    PRONOUN,
     QUESTION,
     SAVE,
-    WISHES,
 )
 from jarvis_desktop.assistant.planning.intents import CueMatch
 from jarvis_desktop.assistant.planning.planned_step import (
@@ -41,8 +42,8 @@ from jarvis_desktop.text import parts
 
 _boundary = re.compile(
     r"[.!?;\n]+(?=\s|$)|,(?=\s|$)|"
-    r"\b(?:and then|then|after that|afterwards|and also|and|also|plus|"
-    r"und(?: (?:dann|danach|anschließend|außerdem|auch))?)\b"
+    r"\b(?:and then|(?<!until )(?<!till )(?<!since )then|after that|afterwards|and also|and|also|"
+    r"plus|und(?: (?:dann|danach|anschließend|außerdem|auch))?)\b"
 )
 _not_before_a_verb = frozenset(
     "the a an this that these those my your our its their his her of in on for with from to into "
@@ -61,6 +62,12 @@ _negation = re.compile(
 _file_before = re.compile(r"\bxfile\d+x[a-z]*\s*,?\s*$")
 _pages_before = re.compile(r"\b(?:pages|seiten)\s+\d[\d\s,-]*$")
 _number = re.compile(r"\s*\d")
+_number_before = re.compile(r"(?<![:.])\b\d+(?:\.\d+)?\s*$")
+_counts_on = re.compile(
+    r"\s*(?:(?:and|und)\s+)?(?:\d+(?:\.\d+)?(?=\s*(?:$|[,;!?]|(?:and|und|times|plus|minus)\b))|"
+    r"(?:times|plus|minus|divided by|multiplied by|mal)\b)"
+)
+"""The next of several numbers, or what is done with them: "the mean of 4, 8 and 12, times 3"."""
 _day = r"(?:\d|(?:today|tomorrow|yesterday|now|christmas|easter|halloween|new year)\b)"
 _range_before = re.compile(
     rf"\b(?:between|zwischen)\s+(?:(?!\band\b)[^,;!?]){{0,40}}?\b{_day}(?:(?!\band\b)[^,;!?]){{0,20}}$"
@@ -70,7 +77,9 @@ _range_behind = re.compile(rf"\s*(?:(?:the|[a-z]{{3,9}})\s+)?{_day}")
 _file_behind = re.compile(r"\s*(?:and\s+|also\s+)?xfile\d+x")
 _determined = re.compile(r"\b(?:the|that|this|your|my)\s+$")
 _only_names = frozenset("in from for of with on at about here is are using and".split())
-_joint_end = re.compile(r"(?:,|\b(?:and|then|also|plus|und|dann))\s*(?:what(?:'s| is))?\s*$")
+_joint_end = re.compile(
+    r"(?:,|\b(?:and|then|also|plus|und|dann))\s*(?:(?:tell|show) me\s*)?(?:what(?:'s| is))?\s*$"
+)
 _sentence_end = re.compile(r"[.!?\n]+(?=\s|$)")
 FitScorer = Callable[[TaskType, int, int], float]
 """How well the available inputs suit a task asked for in these words: added to its score."""
@@ -79,6 +88,9 @@ FitScorer = Callable[[TaskType, int, int], float]
 WRITING = "text-generation"
 """The task that does in words what no other task does."""
 SUMMARY = "summarization"
+
+
+_OF_TABLES = (ASK_TABLE, CHART)
 
 
 class NotUnderstoodError(Exception):
@@ -117,6 +129,8 @@ def split_steps(
             and not wish_words.SAYS_WHETHER.match(reading.text, item.start)
         ]
         asked, refers = _without_references(reading, inside, steps)
+        if not asked and refers and wish_words.is_question(part):
+            asked, refers = inside, ()  # "and what are its five most frequent words?"
         repeated = steps and all(
             cue.type is steps[-1].type
             or (cue.type.name == FILE_DETAILS and fit(cue.type, start, end) <= 0)
@@ -140,17 +154,23 @@ def split_steps(
                     cue = CueMatch(writing, start, start, 0.0)
                     steps.append(PlannedStep(writing, start, end, cue))
                     continue
-                if steps[-1].type.name == CONVERT and parts.another_format(part):
+                again = steps[-1].type.port(QUESTION) and steps[-1].type.name not in _OF_TABLES
+                again = again and wish_words.is_question(part)
+                if again or (steps[-1].type.name == CONVERT and parts.another_format(part)):
                     cue = CueMatch(steps[-1].type, start, start, 0.0)
                     steps.append(PlannedStep(steps[-1].type, start, end, cue))
-                elif wish_words.is_foreign(part, foreign.get(start, 0.0), steps[-1].type):
+                elif wish_words.is_foreign(part, foreign.get(start, 0.0), steps[-1].type) and not (
+                    foreign[start] < wish_words.SURELY
+                    and steps[-1].type.hears
+                    and _hears(steps[-1], replace(steps[-1], end=end), reading)
+                ):
                     steps[-1] = _with_unread(steps[-1], _bare(reading.words(start, end)))
                 else:
-                    steps[-1] = _lengthened(steps[-1], end, refers, reading)
-            elif not steps and found == inside and wish_words.asks(part):
+                    steps[-1] = _lengthened(steps[-1], start, end, refers, reading)
+            elif not steps and found == inside and wish_words.opens(part, foreign.get(start, 0.0)):
                 leading.append(_bare(reading.words(start, end)))
             continue
-        if steps and _adds_nothing(steps[-1], asked, reading.files_in(start, end)):
+        if steps and _adds_nothing(steps[-1], asked, start, end, reading):
             steps[-1] = replace(steps[-1], end=end)
             continue
         groups = _groups(reading.text, asked)
@@ -208,14 +228,20 @@ def split_steps(
     return steps
 
 
-def _adds_nothing(step: PlannedStep, asked: Sequence[CueMatch], files: Collection[object]) -> bool:
+def _adds_nothing(
+    step: PlannedStep, asked: Sequence[CueMatch], start: int, end: int, reading: ParsedRequest
+) -> bool:
     """Return whether a step does what is asked next too, as it has no options: "list the dates and
-    the names in the letter"."""
+    the names in the letter". A question of its own is asked by itself."""
     same = [cue for cue in asked if cue.type is step.type]
     others = [cue for cue in asked if cue not in same and cue.type.port(QUESTION) is None]
     plain = step.type.ports and step.type.name not in (EDIT_TABLE, EDIT_TEXT)
     plain = plain and all(option.reads == "own-words" for option in step.type.options)
-    return bool(plain and same and not others and not files)
+    if not plain or not same or others or reading.files_in(start, end):
+        return False
+    # "And the names" begins with the cue, "and list the ten longest words" does not.
+    part = _bare(reading.text[start : min(cue.start for cue in same)])
+    return not (step.type.options and part and wish_words.asks(reading.text[start:end]))
 
 
 def _bare(words: str) -> str:
@@ -274,28 +300,52 @@ _to_a_format = re.compile(r"(?:to|into|as|als|in|nach)\b")
 
 
 def _lengthened(
-    step: PlannedStep, end: int, refers: tuple[str, ...], reading: ParsedRequest
+    step: PlannedStep, start: int, end: int, refers: tuple[str, ...], reading: ParsedRequest
 ) -> PlannedStep:
-    """Return the step with the words up to `end`, and whether these ask for anything that the task
-    does not do."""
+    """Return the step with the words up to `end`, or without those from `start` if these ask for
+    what the task does not do."""
     longer = replace(step, end=end, refers_to=(*step.refers_to, *refers))
-    words = _bare(reading.words(step.end, end))
-    takes_all = any(port.name in WISHES for port in step.type.ports if port.required) or any(
-        option.reads in (wish_words.AS_SAID, "clause") for option in step.type.options
-    )
+    part, words = reading.text[start:end], _bare(reading.words(start, end))
     asks = wish_words.STATED.match(words) or wish_words.is_question(words.lower())
     says_how = (
         _adds.match(words.lower())
         and len(meaningful(words.lower()) - wish_words.SMALL_WORDS) >= MIN_WISH_WORDS
     )
-    if (
-        takes_all
-        or refers
-        or not (asks or says_how or wish_words.orders(reading.text[step.end : end], step.type))
-        or read_options(longer, reading) != read_options(step, reading)
-    ):
+    orders = wish_words.orders(part, step.type, given=_is_given(step, reading))
+    if not (asks or says_how or orders) or _hears(step, longer, reading):
         return longer
     return _with_unread(step, words)
+
+
+def _is_given(step: PlannedStep, reading: ParsedRequest) -> bool:
+    """Return whether the words of a step say what it works on, so that more of them do not."""
+    words = reading.text[step.start : step.end]
+    return bool(PRONOUN.search(words) or reading.files_in(step.start, step.end))
+
+
+def _hears(step: PlannedStep, longer: PlannedStep, reading: ParsedRequest) -> bool:
+    """Return whether more words change what a task does. One that reads words as they were said
+    says by `TaskType.hears` what it makes of them; what asks or changes a table names what it does
+    not understand, and a text is written, or remembered, by all of them."""
+    if _says_what_it_misses(step.type) or wish_words.is_literal(step.type):
+        return True
+    ended = re.search(r"[.!?]\s*$", reading.text[step.start : step.end])
+    hears = None if ended else step.type.hears  # "Remind me to call Ann. Frame it": not Ann's
+    heard = []
+    for each in (step, longer):
+        read = read_options(each, reading)
+        spoken = [
+            str(read.pop(option.name, ""))
+            for option in step.type.options
+            if option.reads in ("clause", "own-words")
+        ]
+        heard.append((read, [hears(words) for words in spoken if hears]))
+    return heard[0] != heard[1]
+
+
+def _says_what_it_misses(task_type: TaskType) -> bool:
+    prompted = any(port.name == PROMPT and port.required for port in task_type.ports)
+    return prompted or task_type.name in (*_OF_TABLES, EDIT_TABLE)
 
 
 def _with_beginning(step: PlannedStep, reading: ParsedRequest) -> PlannedStep:
@@ -336,6 +386,7 @@ def stretches(text: str, matches: Sequence[CueMatch]) -> list[tuple[int, int, li
         listed = any(start < before < end for start, end in formats) or bool(
             (_file_before.search(text, 0, before) and _file_behind.match(text, behind))
             or (_pages_before.search(text, 0, before) and _number.match(text, behind))
+            or (_number_before.search(text, 0, before) and _counts_on.match(text, behind))
             or (_range_before.search(text, cuts[-1], before) and _range_behind.match(text, behind))
         )
         inside = any(item.start < behind and before < item.end for item in matches)
@@ -371,7 +422,7 @@ def _keep_literal(
                 joint.start()
                 for at, chance in foreign.items()
                 if chance >= wish_words.MIN_SURELY_FOREIGN
-                and wish_words.is_order(text[at:])
+                and (chance >= wish_words.SURELY or wish_words.is_order(text[at:]))
                 and not _infinitive.search(text, match.end, at)
                 and (joint := _joint_end.search(text, match.end, at))
             ]

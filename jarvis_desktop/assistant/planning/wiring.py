@@ -86,7 +86,7 @@ _refers_back = {
     "clock": lazy_re(
         r"\b(?:till|until|til|to)(?: (?:then|it|that(?: day| date)?))?\W*$"
         r"|\bthe (?:first|second|last|former|latter)(?: (?:one|date|day|of \w+(?: two)?))?\W*$"
-        r"|\bday (?:is|was) that\W*$"
+        r"|\b(?:week)?day (?:is|was) that\W*$"
     ),
 }
 """Words that mean the result of an earlier task of the same type."""
@@ -431,6 +431,7 @@ class PlanWiring:
             lambda: self._named(step) or self._called_by_kind(step, words),
             lambda: self._quoted(step, port),
             lambda: self._referred(step),
+            lambda: self._rest(words),
             lambda: self._ordinal(words, port),
             lambda: self._meant(step, words, port),
             lambda: self._plural(words, port),
@@ -439,6 +440,8 @@ class PlanWiring:
             lambda: self._spoken_words(step, port),
             lambda: self._following(step, port),
             lambda: self._attached(words, port, step),
+            lambda: self._several(port, count),
+            lambda: self._pasted(port),
             lambda: self._literal(step, port),
             lambda: self._best(self._outputs, port),
             lambda: self._best(self._of_conversation(step, words), port),
@@ -481,6 +484,8 @@ class PlanWiring:
         told = _VERDICTS | ({inputs.ASK_TABLE} if step.type.name == inputs.ASK_TABLE else set())
         if step.type.name in (*_VERDICTS, *_EXTRACTS, steps.SUMMARY):
             told |= _EXTRACTS | _ANSWERS
+        if step.type.name in _EXTRACTS:  # "summarise it and list who is mentioned in it"
+            told |= {steps.SUMMARY}
         found = [item for item in self._outputs if item.step not in told]
         if not any(Kind.AUDIO in port.kinds for port in step.type.ports):
             found = [item for item in found if item.step != SPEAKING]
@@ -554,6 +559,8 @@ class PlanWiring:
 
     def _ordinal(self, words: str, port: Port) -> list[PortSource]:
         fitting = [item for item in self._given if self._leads(item, port)]
+        if parts.pages_asked(words):  # "without the first page" means no file
+            fitting = [item for item in fitting if Kind.DOCUMENT not in item.kinds]
         index = inputs.parse_ordinal(words, len(fitting))
         return [fitting[index]] if index is not None and len(fitting) > 1 else []
 
@@ -577,6 +584,23 @@ class PlanWiring:
         if not inputs.PLURAL.search(words) or self._groups:
             return []
         return [item for item in self._given if self._leads(item, port)]
+
+    def _rest(self, words: str) -> list[PortSource]:
+        """Return the given files that no step has used yet: "the other two"."""
+        taken = {item for task in self._tasks for _, item in task.items()}
+        left = [item for item in self._given if item.value not in taken]
+        return left if inputs.OTHERS.search(words) and taken else []
+
+    def _several(self, port: Port, count: int) -> list[PortSource]:
+        """Return the given files, if a task needs more than one: "and how similar are they?"."""
+        fitting = [item for item in self._given if self._leads(item, port)]
+        return fitting if count > 1 else []
+
+    def _pasted(self, port: Port) -> list[PortSource]:
+        """Return the text that all of a request is about, at its end behind a colon."""
+        if Kind.TEXT not in port.kinds or not self._reading.has_body:
+            return []
+        return [PortSource(self._reading.quotes[-1], (Kind.TEXT,))]
 
     def _pointed_at(self, step: PlannedStep, words: str, port: Port) -> list[PortSource]:
         """Return what "it" is: the previous result, else what the conversation had last."""

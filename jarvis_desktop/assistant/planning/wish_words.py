@@ -9,10 +9,13 @@ import re
 
 from jarvis_desktop.assistant.planning.inputs import (
     ASK_TABLE,
+    CONVERT,
+    CUT,
     EDIT_TABLE,
     FOLLOWING,
     PROMPT,
     PRONOUN,
+    SAVE,
 )
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.task import TaskType
@@ -149,7 +152,9 @@ AS_SAID = "as-said"
 MIN_FOREIGN = 0.4
 """An order that is at least this likely to ask for none of our tasks is no part of another wish."""
 MIN_SURELY_FOREIGN = 0.95
-"""Any other words are none from this on: "and the weather?"."""
+"""Any other words are none from this on: "and the weather?"; ..."""
+SURELY = 1.0
+"""... and nothing is remembered that asks for today's news, or in an unknown language."""
 
 
 def is_foreign(words: str, chance: float, task_type: TaskType) -> bool:
@@ -159,13 +164,31 @@ def is_foreign(words: str, chance: float, task_type: TaskType) -> bool:
         return False
     if chance >= MIN_FOREIGN and orders(words, task_type):
         return True
-    other = not _takes_more(task_type) or (is_literal(task_type) and is_order(words))
+    other = not _takes_more(task_type)
+    other |= is_literal(task_type) and (chance >= SURELY or is_order(words))
     return chance >= MIN_SURELY_FOREIGN and other and not SAYS_WHY.match(words)
 
 
-def orders(words: str, task_type: TaskType) -> bool:
-    """Return whether words without a cue, behind those of a task, ask for something else."""
-    return is_order(words, taken=_takes_more(task_type))
+def opens(words: str, chance: float) -> bool:
+    """Return whether words without a cue, before those of the first task, ask for something."""
+    if asks(words) or _phrasal.match(words):
+        return True
+    return chance >= MIN_SURELY_FOREIGN and not (SAYS_WHY.match(words) or _sets_out.match(words))
+
+
+_phrasal = re.compile(r"\W*(?:please\s+)?(?:take|give|put)\b.*\b(?:out|off|away|up|back)\b")
+_sets_out = re.compile(
+    r"\W*(?:here|hello|hi|hey|good|okay?|yes|no|for|from|of|in|on|at|about|with|as|my|this|these|"
+    r"there|you)\b"
+)
+"""How words begin that say what a wish is about, or greet."""
+
+
+def orders(words: str, task_type: TaskType, *, given: bool = False) -> bool:
+    """Return whether words without a cue, behind those of a task, ask for something else. `given`
+    says that the task has what it works on."""
+    taken = _takes_more(task_type) and not (given and takes_words(task_type))
+    return is_order(words, taken=taken)
 
 
 def _takes_more(task_type: TaskType) -> bool:
@@ -185,5 +208,9 @@ def takes_words(task_type: TaskType) -> bool:
     return (
         bool(first)
         and first[0].kinds[0] is Kind.TEXT
-        and (task_type.name in FOLLOWING or first[0].name == PROMPT)
+        and (task_type.name in _TAKING or first[0].name == PROMPT)
     )
+
+
+_TAKING = FOLLOWING - {CONVERT, CUT, SAVE}
+"""Tasks that may work on the words behind their cue: "say hello"."""

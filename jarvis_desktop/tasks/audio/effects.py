@@ -259,13 +259,15 @@ EFFECT_PRESETS = presets(
      "half speed|half the speed|half as fast|twice as slow|0.5x|much slower"),
     ({"effect": "slower"}, "slower|langsamer|slow down|slow ... down|slow motion"),
     ({"effect": "louder", "amount": 12.0}, "much louder"),
-    ({"effect": "louder"}, "louder|amplif*|amplify|turn up ... recording|turn up ... sound|"
-     "turn xfile* up|turn up ... xfile*|turn up xfile*|boost the sound|boost the volume|"
-     "increase the volume of|lauter"),
+    ({"effect": "louder"}, ["louder", "amplif*", "amplify", "turn xfile* up", "turn up ... xfile*",
+     "turn up xfile*", "turn the volume up", "volume up", "lauter",
+     *(f"{raise_} ... {it}" for raise_ in ("turn up", "boost", "raise", "increase")
+       for it in ("volume", "sound", "recording"))]),
     ({"effect": "quieter", "amount": 12.0}, "much quieter"),
-    ({"effect": "quieter"}, "quieter|turn down ... recording|turn down ... sound|"
-     "turn down ... xfile*|turn down xfile*|"
-     "turn xfile* down|leiser|less loud|reduce the volume of|lower the volume of"),
+    ({"effect": "quieter"}, ["quieter", "turn xfile* down", "turn down ... xfile*",
+     "turn down xfile*", "turn the volume down", "volume down", "leiser", "less loud",
+     *(f"{lower} ... {it}" for lower in ("turn down", "lower", "reduce")
+       for it in ("volume", "sound", "recording"))]),
     ({"effect": "reverse"}, "revers*|backward*"),
     ({"effect": "fade-in"}, "fade in|fades in|fade ... in$|fade ... in over|fade ... in for|"
      "fade-in|fading in|einblenden|blende ... ein"),
@@ -273,7 +275,7 @@ EFFECT_PRESETS = presets(
      "ausblenden|blende ... aus|fade ... at the end|fade the end"),
     ({"effect": "fade"}, "fade in and out|fade ... in and out|fade it at both ends|"
      "ein- und ausblenden"),
-    ({"effect": "trim-silence"}, "silence|silent parts|pauses|trim|dead air|gaps"),
+    ({"effect": "trim-silence"}, "silence*|silent parts|pauses|trim|dead air|gaps"),
 )  # fmt: skip
 
 

@@ -167,6 +167,7 @@ DOCUMENT_TO_TEXT = define(
         "document to text", "pdf to text", "read the letter", "read the report", "contents of",
         "what does the document say", "what is in the file", "what is in this file",
         "whats in this file", "what's in this file", "what does it say", "what does this say",
+        "what it says",
         "what's in the file", "text from the pdf", "read the e-mail", "read the spreadsheet",
         "read the table",
     ),

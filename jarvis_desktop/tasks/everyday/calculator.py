@@ -157,8 +157,11 @@ CALCULATOR = define(
         "^#@#", "what is #@#", "what's #@#", "whats #@#", "how much is #@#", "#+#", "#×#", "#÷#",
         "#^#", "# plus #", "# minus #", "# times #", "# divided by #", "# percent of #", "#% of #",
         "# percent off #", "#% off #",
-        "average # and #", "average of #", "mean of #", "median of #", "sum of #",
+        "average # and #",
+        *(f"{ask}{what} of #" for ask in ("", "what is the ", "what's the ")
+          for what in ("average", "mean", "median", "sum")),
         "# days in hours", "# hours in minutes", "# minutes in seconds", "# minutes in hours",
     ),
+    hears=lambda words: re.findall(r"[\d.]+", numbers.formula(with_digits(words))),
     skill=calculate, reads=read_sum, note="sums, percentages, roots, units (Pint)",
 )  # fmt: skip

@@ -207,11 +207,8 @@ CLOCK = define(
          "|what is the date in *$|what's the date in *$|what is the date in new *$"
          "|what's the date in new *$"),
         ({"what": "days until"},
-         [*(f"how many {unit} {there}{until}" for unit in ("days", "weeks")
-            for there in ("", "are there ", "are left ", "is it ", "are there left ")
-            for until in ("until", "till")),
-          *(f"how many {unit} {there}between" for unit in ("days", "weeks")
-            for there in ("", "are ", "are there ", "is it ", "lie ", "are in ", "pass ")),
+         [*(f"how many {unit} {some}{until}" for unit in ("days", "weeks")
+            for some in ("", "... ") for until in ("until", "till", "between")),
           *(f"{how_long} {feast}" for feast in _FEASTS for how_long in ("how long until",
             "how long till", "how long is it until", "how long is it till", "when is", "when's"))]),
     ),

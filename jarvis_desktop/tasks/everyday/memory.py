@@ -43,7 +43,7 @@ REMEMBER = define(
         "^remember", "^always", "^from now on", "^from today on", "^in future",
         "^in the future", "^keep in mind", "^bear in mind", "^don't forget", "^do not forget",
         "^never forget", "^never answer", "^never speak", "^never call me", "^note that",
-        "^make a note", "^take note", "^call me", "^my name is", "^i prefer",
+        "^make a note", "^take note", "^call me by", "^my name is", "^i prefer",
     ),
     presets=presets(
         ({"action": "list"},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from itertools import pairwise
 
@@ -236,6 +237,16 @@ def label_of(said: str) -> str:
     return ""
 
 
+def _heard(words: str) -> object:
+    """Return the lengths and purposes of the timers that words ask for."""
+    then = datetime(2000, 1, 1)
+    found: list[tuple[float, str]] = []
+    for said in each_timer(words):
+        with suppress(InputError):
+            found.append((seconds_of(said, then), label_of(said)))
+    return found
+
+
 def _tidy(words: str, label: str) -> str:
     """The quoted text at the beginning of the words, else the label."""
     quoted = _QUOTED.match(words)
@@ -341,5 +352,6 @@ TIMER = define(
         ({"action": "cancel"}, "^cancel ... timer*|^stop ... timer*|^cancel ... alarm*"),
         ({"action": "list"}, "^list ... timers|^show ... timers|^which timers"),
     ),
-    skill=manage_timers, reads=read_of_running, note="rings while the window or the terminal runs",
+    hears=_heard, skill=manage_timers, reads=read_of_running,
+    note="rings while the window or the terminal runs",
 )  # fmt: skip

@@ -320,7 +320,7 @@ _turned_parts = (
 _ways = {
     "upright": ("the right way", "right way up", "right side up", "upright", "straight",
                 "richtig herum", "aufrecht"),
-    "turn-right": ("right", "clockwise", "by 90", "nach rechts", "um 90"),
+    "turn-right": ("right", "clockwise", "sideways", "by 90", "nach rechts", "um 90"),
     "turn-left": ("left", "counterclockwise", "counter-clockwise", "anticlockwise",
                   "anti-clockwise", "by 270", "nach links", "um 270"),
     "turn-over": ("upside down", "by 180", "on its head", "over", "around", "auf den kopf",
@@ -370,11 +370,11 @@ CUT_FILE = define(
           *(f"{verb} {away}" for verb in ("cut", "trim", "chop", "snip", "slice", "shave")
             for away in ("off", "... off", "away", "... away", "off the first", "off the last",
                          "away the first", "away the last")),
-          *(f"schneide {part} ... {away}" for away in ("weg", "ab")
+          *(f"schneid* {part} ... {away}" for away in ("weg", "ab", "raus", "heraus")
             for part in (*(f"die {end} # {unit}" for end in ("ersten", "letzten")
                            for unit in ("sekunden", "minuten", "seiten")),
                          "die erste", "die letzte")),
-          "schneide ... weg", "schneide ... ab$", "wegschneiden",
+          "schneid* ... weg", "schneid* ... ab$", "wegschneiden",
           "cut the first", "cut the last", "keep all but",
           "keep everything but", "all pages but", "all pages except",
           "everything except", "without page* #", "ohne seite* #", "ohne die letzte seite",

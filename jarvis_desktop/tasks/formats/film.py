@@ -70,6 +70,10 @@ class FilmPart:
     name: str
     begin: float = 0.0
     end: float = float("inf")
+    speed: float = 1.0
+    """How many times as fast a whole film runs, with its sound at the same pitch."""
+    gain: float = 0.0
+    """Decibels by which its sound is made louder."""
 
 
 def save_film(path: Path, to: Path, *, name: str, report: Report) -> None:
@@ -155,7 +159,8 @@ class _Copy:
         self._size, self._offset, self._report, self._share = size, offset, report, share
         self._change = change
         self._resampler = av.AudioResampler("fltp", "stereo", SOUND_RATE)
-        self._fifo = av.AudioFifo()
+        self._changed: Any = None
+        """A graph of filters that the sound goes through, if any."""
         self.heard = heard
         self.ended = offset
 
@@ -170,7 +175,7 @@ class _Copy:
             start = float((stream.start_time or 0) * stream.time_base)
             if part.begin:
                 container.seek(round((part.begin + start) / stream.time_base), stream=stream)
-            step = float(1 / (stream.average_rate or 25))
+            step = float(1 / (stream.average_rate or 25)) / part.speed
             done = set()
             for packet in container.demux(streams):
                 try:
@@ -183,7 +188,7 @@ class _Copy:
                         done.add(packet.stream.index)
                     elif packet.stream is stream:
                         if at >= -1e-6:
-                            self._show(frame, at, step)
+                            self._show(frame, at / part.speed, step)
                             self._report(
                                 self._share[0] + self._share[1] * min(1.0, at / max(length, 0.1)),
                                 tr("Writing the video"),
@@ -192,6 +197,7 @@ class _Copy:
                         self._hear(frame, at, part.end - part.begin)
                 if len(done) == len(streams):
                     break
+            self._hear_changed(None)
         self._fill(self.ended)
 
     def _show(self, frame: Any, at: float, step: float) -> None:
@@ -215,6 +221,10 @@ class _Copy:
         import numpy as np
 
         frame.pts = None
+        if self._part.speed != 1 or self._part.gain:
+            self._changed = self._changed or _sound_filters(frame, self._part)
+            self._hear_changed(frame)
+            return
         blocks = [part.to_ndarray() for part in self._resampler.resample(frame)]
         if not blocks:
             return
@@ -224,6 +234,23 @@ class _Copy:
         if block.shape[1]:
             self._fill(self._offset + max(0.0, at), slack=0.1)
             self._sound(block)
+
+    def _hear_changed(self, frame: Any) -> None:
+        """Put a piece of sound, or its end (None), through the filters and take what comes out."""
+        import av
+        import numpy as np
+
+        if self._changed is None:
+            return
+        self._changed.push(frame)
+        while True:
+            try:
+                changed = self._changed.pull()
+            except (av.BlockingIOError, av.EOFError):
+                return
+            changed.pts = None
+            for piece in self._resampler.resample(changed):
+                self._sound(np.asarray(piece.to_ndarray()))
 
     def _fill(self, until: float, slack: float = 0.0) -> None:
         """Add silence if the sound is shorter than the pictures by more than `slack` seconds."""
@@ -247,6 +274,25 @@ class _Copy:
         frame.time_base = Fraction(1, SOUND_RATE)
         self.heard += block.shape[1]
         self._out.mux(self._audio.encode(frame))
+
+
+def _sound_filters(frame: Any, part: FilmPart) -> Any:
+    """Return FFmpeg's filters for the speed and the loudness of a sound like this piece of it."""
+    import av
+
+    graph = av.filter.Graph()
+    # One filter for the tempo halves it at most.
+    tempos = [max(0.5, part.speed)] if part.speed >= 0.5 else [0.5, part.speed / 0.5]
+    nodes = [
+        graph.add_abuffer(
+            sample_rate=frame.sample_rate, format=frame.format.name, layout=frame.layout.name
+        ),
+        *(graph.add("atempo", f"{tempo:g}") for tempo in tempos if tempo != 1),
+        graph.add("volume", f"{part.gain:g}dB"),
+        graph.add("abuffersink"),
+    ]
+    graph.link_nodes(*nodes).configure()
+    return graph
 
 
 def save_gif(path: Path, to: Path, *, name: str, report: Report) -> None:

@@ -167,11 +167,15 @@ JOIN_FILES = define(
           *(f"mach aus ... {noun} ein pdf" for noun in ("fotos", "bildern", "dateien", "scans")),
           *(f"{which} ... {what}" for which in ("these", "them", "all", "both")
             for what in ("one pdf", "a single pdf")),
+          *(f"{which} {how} {what} pdf" for which in ("the others", "the other #", "the other *")
+            for how in _into[1:4] for what in ("a", "a new", "one")),
           *(f"{verb} ... {what}" for verb in ("turn", "convert", "make", "put")
             for what in ("into one pdf", "into a single pdf", "to one pdf", "in one pdf")),
           "xfile* and xfile* ... a pdf", "xfile* and xfile* ... one pdf", "one pdf of",
           "xfile* and xfile* ... single pdf", "a pdf of these", "a pdf from these", "a single pdf",
-          "a pdf out of these", "into one pdf", "ein einziges pdf", "zu einem pdf zusammen"]),
+          *(f"{what} out of {which}" for what in _one[:3]
+            for which in ("these", "those", "all", "the")),
+          "into one pdf", "ein einziges pdf", "zu einem pdf zusammen"]),
         ({"format": "gif"},
          [*(f"{noun} {how} {what}" for noun in _pictures for how in _into for what in _gif),
           *(f"{verb} ... {noun} {how} {what}" for verb in ("turn", "convert", "make")

@@ -67,7 +67,7 @@ IMAGE_TO_TEXT = define(
         "read the text", "read the letter", "what does ... say", "written on", "text on",
         "read the sign", "read this sign", "read this picture", "read the scan",
         "read this", "read it", "read that", "read xfile*", "read the picture", "what text",
-        "the words on", "the words in", "what does it say", "what does this say",
+        "the words on", "the words in", "what does it say", "what does this say", "what it says",
         "what does the letter say", "what is written", "what's written", "what is the text",
         "what text is", "text in the picture", "text in this picture", "text in the image",
         "text in this image", "text from the picture", "text from the image",

@@ -27,6 +27,8 @@ _one_word = tuple(
         r"\bhow (?:often|many times) (?:do|does|did|is|are|was|were|has|have)\s+(?:the\s+)?"
         rf"(?:(?:word|name|phrase)s?\s+)?{_word}\s+(?:occur|appear|come|turn up|show up|used|"
         r"mentioned|said|named|written|in\b|there|been)",
+        rf"\bhow (?:often|many times)\s+(?:the\s+)?(?:word|name|phrase)\s+{_word}\s+"
+        r"(?:is|was|occurs?|appears?|comes?|turns? up|shows? up|in)\b",
         r"\bcount\s+(?:how (?:often|many times)\s+)?(?:the\s+)?(?:word|name|phrase|occurrences of|"
         rf"mentions of)\s+(?:the word\s+)?{_word}(?=\s+(?:in|occurs?|appears?|is|comes?)\b|\W*$)",
         rf"\bwie (?:oft|viele? mal) (?:kommt|steht|wird)\s+(?:das wort\s+)?{_word}\s+"
@@ -179,7 +181,9 @@ COUNT_WORDS = define(
           for often in ("often", "many times") for does in ("does", "is", "do", "are")
           for occur in ("occur", "occurs", "appear", "come up", "used in", "mentioned",
                         "in the text", "in this text", "in it")),
-        "count the word", "count the name", "count the occurrences of", "occurrences of the word",
+        "how often the word", "how many times the word", "how often ... said",
+        "count how often", "count how many times", "count the word", "count the name",
+        "count the occurrences of", "occurrences of the word",
         *(f"how many {lines} {contain}" for lines in ("lines", "sentences")
           for contain in ("contain", "mention", "have the word", "include")),
         *(f"words {are} in {which}" for are in ("are", "occur", "appear", "are there")

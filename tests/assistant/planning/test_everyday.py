@@ -142,6 +142,28 @@ async def test_what_only_the_whole_request_says_is_understood(guesses: bool) -> 
     assert show(planned) == ["clock(place=over there, is it late)"]
 
 
+class TimerAsAWhole(Likely):
+    """Finds the timer in a request, and in none of its parts."""
+
+    def everyday(self, texts: Sequence[str]) -> list[dict[str, float]]:
+        return [{"timer": 0.9}, *({"timer": 0.3} for _ in texts[1:])]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("in ten minutes ring a bell, then frame it in gold",
+         ["timer(duration=in ten minutes ring a bell)"]),
+        ("later on, ring a bell", ["timer(duration=later on, ring a bell)"]),
+    ],
+)  # fmt: skip
+async def test_a_whole_request_is_a_task_as_far_as_it_is_heard(
+    text: str, expected: list[str]
+) -> None:
+    planned = await EmbeddedPlanner(TimerAsAWhole()).plan(text, INVENTORY, Context())
+    assert show(planned) == expected
+
+
 async def test_a_task_without_a_file_is_not_meant_by_words_that_name_one() -> None:
     assert show(await ask("correct the spelling in notes.txt", "notes.txt")) == [
         "document-to-text(document=notes.txt)",
