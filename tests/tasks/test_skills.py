@@ -36,6 +36,11 @@ async def test_repeat(tmp_path: Path):
         ("curiosity", "curiosity: c, u, r, i, o, s, i, t, y (9 letters)."),
         ("How is curiosity spelled?", "curiosity: c, u, r, i, o, s, i, t, y (9 letters)."),
         ("how do you spell the word rhythm", "rhythm: r, h, y, t, h, m (6 letters)."),
+        (
+            "spell salt, rhythm and tea",
+            "salt: s, a, l, t (4 letters).\nrhythm: r, h, y, t, h, m (6 letters).\n"
+            "tea: t, e, a (3 letters).",
+        ),
         ("spell “it's” please", "it's: i, t, apostrophe, s (3 letters)."),
         ("Zürich", "Zürich: Z, ü, r, i, c, h (6 letters)."),
     ],

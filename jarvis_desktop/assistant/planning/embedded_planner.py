@@ -418,7 +418,7 @@ async def _guessed_parts(
 ) -> list[CueMatch]:
     """Return what the parts without a cue ask of the files, where the scores leave no doubt. Raises
     UnavailableError."""
-    guessed = []
+    guessed: list[CueMatch] = []
     for start, end, found in _parts_of(read, cues)[: everyday.MAX_PARTS]:
         words = planned_step.without_joints(read.text[start:end]).strip()
         hopeless = foreign.get(start, 0.0) >= everyday.MIN_NOTHING or _of_others.match(words)
@@ -655,8 +655,7 @@ def _wire(
     ]
     names = [item.text for item in read.files if item.output and item not in renamed]
     try:
-        for step in found:
-            wiring.add(step)
+        _add_all(wiring, found, read)
         if names and save and all(step.type is not save for step in found):
             wiring.save_as(save, names)
         plan = Plan(wiring.tasks, undone=tuple(wiring.unread))
@@ -670,6 +669,25 @@ def _wire(
     for words in wiring.unread:
         current_note.get()(tr("I did not understand “{words}”, so that was left out.", words=words))
     return plan
+
+
+def _add_all(wiring: PlanWiring, found: Sequence[PlannedStep], read: ParsedRequest) -> None:
+    """Add the steps. One that lacks what it works on is left out by name, with those that mean its
+    result, if there are others. Raises MissingInputError."""
+    missing: MissingInputError | None = None
+    for step in found:
+        leans = inputs.PRONOUN.search(read.text[step.start : step.end])
+        if missing is None or not leans or read.files_in(step.start, step.end):
+            try:
+                wiring.add(step)
+                continue
+            except MissingInputError as error:
+                missing = missing or error
+        wiring.unread.append(planned_step.clause(step, read))
+    if missing and not wiring.tasks:
+        raise missing
+    if missing:
+        current_note.get()(_missing_input(missing))
 
 
 def _hears_voices(read: ParsedRequest, context: Context) -> bool:

@@ -127,6 +127,7 @@ def split_steps(
             for item in found
             if not _negation.search(reading.text[start : item.start][-60:])
             and not wish_words.SAYS_WHETHER.match(reading.text, item.start)
+            and not _is_there_already(reading.text, item)
         ]
         asked, refers = _without_references(reading, inside, steps)
         if not asked and refers and wish_words.is_question(part):
@@ -226,6 +227,15 @@ def split_steps(
         else:
             steps[0] = _with_unread(_with_beginning(steps[0], reading), *leading)
     return steps
+
+
+def _is_there_already(text: str, cue: CueMatch) -> bool:
+    """Return whether a cue is a noun for what there is already: "translate these subtitles"."""
+    noun = " " not in text[cue.start : cue.end]
+    return noun and _these.search(text, max(0, cue.start - 8), cue.start) is not None
+
+
+_these = re.compile(r"\b(?:these|those)\s$")
 
 
 def _adds_nothing(

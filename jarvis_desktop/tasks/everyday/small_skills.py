@@ -161,7 +161,8 @@ _NAMES = {" ": "space", "-": "hyphen", "'": "apostrophe", "’": "apostrophe", "
 
 
 async def spell(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
-    """The word and its letters. Raises InputError if there is no word."""
+    """The word and its letters, or each of several: "rhythm and necessary". Raises InputError if
+    there is no word."""
     word = word_in(call.words("word"))
     if not word:
         raise InputError(
@@ -171,9 +172,15 @@ async def spell(call: Call, report: Report, services: Services) -> Iterable[Arti
         raise InputError(
             tr("That is too long to spell: the limit is {longest} letters.", longest=MAX_LETTERS)
         )
+    several = re.split(r"\s*,\s*(?:and\s+)?|\s+and\s+", word)
+    words = several if all(re.fullmatch(r"[\w'’-]+", each) for each in several) else [word]
+    return [text_artifact("\n".join(map(_spelled, words)))]
+
+
+def _spelled(word: str) -> str:
     letters = ", ".join(_NAMES.get(letter, letter) for letter in word)
     count = sum(letter.isalpha() for letter in word)
-    return [text_artifact(f"{word}: {letters} ({quantity(count, 'letter')}).")]
+    return f"{word}: {letters} ({quantity(count, 'letter')})."
 
 
 def word_in(words: str) -> str:
