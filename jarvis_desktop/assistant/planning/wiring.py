@@ -55,8 +55,6 @@ _manner = lazy_re(
 """Words that say how something is read, not what; a voice reads at its own pace, ..."""
 _spoken = lazy_re(r"aloud|(?:out )?loud|loudly|vocally|orally")
 """... and these only say that it reads."""
-
-
 _from_a_page = lazy_re(r"\bfrom(?= (?:the )?page \d)(?!.*\b(?:onwards?|on|to|until|till)\b)")
 
 
@@ -593,14 +591,12 @@ class PlanWiring:
 
     def _several(self, port: Port, count: int) -> list[PortSource]:
         """Return the given files, if a task needs more than one: "and how similar are they?"."""
-        fitting = [item for item in self._given if self._leads(item, port)]
-        return fitting if count > 1 else []
+        return [it for it in self._given if self._leads(it, port)] if count > 1 else []
 
     def _pasted(self, port: Port) -> list[PortSource]:
         """Return the text that all of a request is about, at its end behind a colon."""
-        if Kind.TEXT not in port.kinds or not self._reading.has_body:
-            return []
-        return [PortSource(self._reading.quotes[-1], (Kind.TEXT,))]
+        text = self._reading.quotes[-1:] if self._reading.has_body else ()
+        return [PortSource(each, (Kind.TEXT,)) for each in text if Kind.TEXT in port.kinds]
 
     def _pointed_at(self, step: PlannedStep, words: str, port: Port) -> list[PortSource]:
         """Return what "it" is: the previous result, else what the conversation had last."""

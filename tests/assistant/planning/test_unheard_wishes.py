@@ -6,6 +6,7 @@ from itertools import product
 
 import pytest
 
+from jarvis_desktop.core.ports import PlanRejected
 from tests.assistant.planning.planned import ask, show
 from tests.assistant.planning.test_wishes import left_out, planned
 from tests.families import some
@@ -139,3 +140,26 @@ async def test_wishes_are_about_the_files_that_are_meant(
     text: str, names: str, expected: list[str]
 ) -> None:
     assert [step.removesuffix("*") for step in show(await ask(text, *names.split()))] == expected
+
+
+async def test_a_wish_without_its_file_is_left_out_of_others() -> None:
+    steps, notes = await planned("Transcribe the recording and list the key words", "a.pdf")
+    assert steps == ["0 document-to-text document=a.pdf", "1 keyword-extraction text=#0"]
+    assert [left_out("transcribe the recording") in notes, len(notes)] == [True, 2]
+    assert "recording: drop one" in notes[0]
+
+
+async def test_what_means_the_result_of_such_a_wish_is_left_out_too() -> None:
+    steps, notes = await planned("Blur the photo, rotate it and flip a coin")
+    assert [step.split()[1] for step in steps] == ["chance"]
+    assert notes[1:] == [left_out("blur the photo"), left_out("rotate it")]
+    assert isinstance(await ask("blur the photo and rotate it"), PlanRejected)
+
+
+async def test_these_subtitles_are_not_to_be_made() -> None:
+    assert isinstance(
+        await ask("put these subtitles into the film", "a.mp4", "a.srt"), PlanRejected
+    )
+    assert show(await ask("translate those captions into French", "a.srt")) == [
+        "document-to-text(document=a.srt)", "translation(text=#0, language=French)",
+    ]  # fmt: skip
