@@ -447,7 +447,7 @@ async def _guessed_parts(
             again = any(it.type is best for it in before) and not planned_step.read_options(
                 step, read
             )
-            # The same as before is no wish of its own: "transcribe it and say how often ..."
+            # The same as before is not another wish: "transcribe it and say how often ..."
             if best.name != SAVE and not again and not _is_blank_change(step, read):
                 guessed.append(cue)
     return guessed

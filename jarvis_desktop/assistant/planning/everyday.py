@@ -169,8 +169,8 @@ def matches(
 
 
 def _may_be_one(parts: Sequence[Part], by_start: Mapping[int, Likely]) -> tuple[int, int]:
-    """Return where parts begin and end that may be one wish: all but those around them that surely
-    ask for nothing of ours."""
+    """Return the beginning and end of parts that may be one wish: all except those around them
+    that surely ask for no task."""
     known = [
         (start, end)
         for start, end, _ in parts

@@ -126,8 +126,8 @@ class RequestTable:
         return self._one(words)
 
     def _one(self, words: str) -> str | None:
-        """Return one wish in English. What is to be told has its verb at the end in German: "sag
-        mir, wie spät es ist" is "wie spät ist es"."""
+        """Return one wish in English. A German question inside an order has its verb at the end:
+        "sag mir, wie spät es ist" is "wie spät ist es"."""
         if told := self._told.fullmatch(words):
             words = f"{told['asked']} {told['verb']} {told['rest']}"
         low = words.lower()

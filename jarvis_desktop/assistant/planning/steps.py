@@ -242,7 +242,7 @@ def _adds_nothing(
     step: PlannedStep, asked: Sequence[CueMatch], start: int, end: int, reading: ParsedRequest
 ) -> bool:
     """Return whether a step does what is asked next too, as it has no options: "list the dates and
-    the names in the letter". A question of its own is asked by itself."""
+    the names in the letter". Another question is another step."""
     same = [cue for cue in asked if cue.type is step.type]
     others = [cue for cue in asked if cue not in same and cue.type.port(QUESTION) is None]
     plain = step.type.ports and step.type.name not in (EDIT_TABLE, EDIT_TEXT)

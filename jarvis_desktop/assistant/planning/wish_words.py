@@ -152,7 +152,7 @@ AS_SAID = "as-said"
 MIN_FOREIGN = 0.4
 """An order that is at least this likely to ask for none of our tasks is no part of another wish."""
 MIN_SURELY_FOREIGN = 0.95
-"""Any other words are none from this on: "and the weather?"; ..."""
+"""Any other words are not either, from this on: "and the weather?"; ..."""
 SURELY = 1.0
 """... and nothing is remembered that asks for today's news, or in an unknown language."""
 

@@ -236,7 +236,7 @@ class _Copy:
             self._sound(block)
 
     def _hear_changed(self, frame: Any) -> None:
-        """Put a piece of sound, or its end (None), through the filters and take what comes out."""
+        """Filter a piece of sound, or its end (None), and encode the result."""
         import av
         import numpy as np
 
