@@ -71,6 +71,11 @@ _own_question = lazy_re(
     r"those|these|their|its?|this|that|there|ones?|davon|deren)\b)\S+\s+\S+"
 )
 """A question that leaves out nothing of one before it."""
+_about_a_name = re.compile(
+    r"(?i:(?:and|also|tell me)\s+)*(?i:who|what|where)(?i:'s| is| was| are| were)\s+(?i:the\s+)?"
+    r"((?:[A-ZÄÖÜ][\w'-]*\s*)+)\W*$"
+)
+"""What asks about somebody or a place by name alone: "who was Alan Turing?"."""
 _listing = lazy_re(
     r"(?:(?:and|also|then|please|und|dann|bitte)\s+)*(?:show|list|display|print|zeige?|liste)"
     r"(?:\s+(?:me|us|mir|uns))?\s+(?:all|everything|everyone|every|only|just|alles|alle|nur)\b"
@@ -157,6 +162,14 @@ def _said(cue: CueMatch, read: ParsedRequest) -> str:
     return read.text[cue.start : cue.end]
 
 
+def _asks_about_another(read: ParsedRequest, start: int, end: int, context: Context) -> bool:
+    """Return whether a question after a table is about a name that was not heard before."""
+    found = _about_a_name.match(read.as_said(start, end).strip())
+    last = context.conversation.last if context.conversation else None
+    heard = f"{last.text} {last.reply}".casefold() if last else ""
+    return found is not None and found[1].strip().casefold() not in heard
+
+
 def table_cues(
     read: ParsedRequest, cues: Sequence[CueMatch], inventory: Sequence[TaskType], context: Context
 ) -> list[CueMatch]:
@@ -202,6 +215,8 @@ def table_cues(
                 or cue.type.name in (*FOLLOWING, CHART)
                 or Kind.TABLE in {kind for port in cue.type.ports for kind in port.kinds}
             ]
+        if asked and not context.attachments and _asks_about_another(read, start, end, context):
+            continue
         if start and steps.SECOND_QUESTION.match(bare):
             found = [cue for cue in found if not start <= cue.start < end]
             continue

@@ -106,6 +106,24 @@ async def test_a_second_wish_about_a_change_is_not_lost() -> None:
     assert planned.undone == ("email them to anna",)
 
 
+@pytest.mark.parametrize(
+    ("text", "tasks"),
+    [
+        ("who was Alan Turing?", []),
+        ("and what is France", []),
+        ("where is Berlin", [ASKING]),
+        ("which city was the best", [ASKING]),
+    ],
+)
+async def test_a_name_that_was_not_heard_before_is_not_asked_of_the_last_table(
+    text: str, tasks: list[str]
+) -> None:
+    earlier = conversation(given=(file("sales.csv"),), reply="Berlin has the most.")
+    planned = await PLANNER.plan(text, INVENTORY, Context(conversation=earlier))
+    shown = [] if isinstance(planned, PlanRejected) else show(planned)
+    assert [line.partition("(")[0] for line in shown] == tasks
+
+
 async def test_they_ask_the_table_of_the_last_turn() -> None:
     earlier = conversation(text_artifact("12"), given=(file("sales.csv"),))
     assert show(await ask("average price by city", earlier=earlier)) == [
