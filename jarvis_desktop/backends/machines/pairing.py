@@ -26,6 +26,8 @@ CODE_CHARS = 8
 LIFE_S = 600.0
 TRIES = 3
 SALT_BYTES, NONCE_BYTES = 16, 32
+COST = 1 << 15
+"""Of scrypt: 32 MB and 0.1 s for each guess."""
 _alike = str.maketrans("ILO", "110", "- ")
 
 
@@ -47,7 +49,7 @@ def proof(side: str, code: str, salt: bytes, nonce: bytes, certificate: bytes) -
     key = hashlib.scrypt(
         readable_code(code).encode(),
         salt=salt + nonce,
-        n=1 << 15,
+        n=COST,
         r=8,
         p=1,
         maxmem=1 << 26,

@@ -75,6 +75,12 @@ def kept(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, str]]:
         yield found
 
 
+@pytest.fixture(autouse=True)
+def quick_codes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a code costs is paid by the tests of other files."""
+    monkeypatch.setattr(pairing, "COST", 2)
+
+
 @pytest.fixture
 async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
     desk = Desk(tmp_path / "desk", DEFINITIONS)
