@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import logging
 import logging.handlers
+import re
 import socket
 import sys
 from collections.abc import Iterator
@@ -58,6 +60,18 @@ def pytest_collection_finish() -> None:
     """Else each full garbage collection looks through all modules and tests, which stay."""
     gc.collect()
     gc.freeze()
+
+
+_folders = itertools.count()
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """pytest's own looks through the folders of all tests before, for a number that is free."""
+    name = re.sub(r"\W", "_", request.node.name)[:30]
+    folder = tmp_path_factory.getbasetemp() / f"{name}{next(_folders)}"
+    folder.mkdir(0o700)
+    return folder
 
 
 @pytest.fixture(autouse=True)
