@@ -33,10 +33,10 @@ others run without."""
 PARTS = {
     "window": ("tests/ui",),
     "commands": ("tests/cli",),
-    "services": ("tests/server", "tests/sandbox", "tests/contracts"),
+    "services": ("tests/server", "tests/sandbox"),
     "voice": ("tests/speech",),
     "scenarios": ("tests/scenarios",),
-    "backends": ("tests/backends", "tests/llm"),
+    "backends": ("tests/backends", "tests/llm", "tests/contracts"),
     "tasks": ("tests/tasks",),
 }
 """Folders of tests, those that keep a processor busy for the longest first; "others" are all that
@@ -207,6 +207,7 @@ def private_session() -> Iterator[Env]:
         runtime = tempfile.mkdtemp(prefix="jarvis-tests-")  # 0700, as Qt and PulseAudio demand
         stack.callback(shutil.rmtree, runtime, ignore_errors=True)
         env["XDG_RUNTIME_DIR"] = runtime
+        env["JARVIS_TESTS_BUILT"] = runtime  # what one check builds, the others find there
         bus = ["dbus-daemon", "--session", "--nofork", "--print-address={}"]
         env["DBUS_SESSION_BUS_ADDRESS"] = stack.enter_context(_telling(bus, env))
         # Without -noreset the server forgets its settings whenever its last window closes.

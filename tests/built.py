@@ -1,4 +1,4 @@
-"""Tiny weights that a run builds once, by a process of its own, for all its workers."""
+"""Tiny weights that a run builds once, by a process of its own, for all its workers and checks."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ ROOT = Path(__file__).parents[1]
 def built_once(factory: pytest.TempPathFactory, module: str) -> Path:
     """Return the folder that `python -m MODULE FOLDER` has filled."""
     base = factory.getbasetemp()
-    # Every pytest-xdist worker has a folder of its own inside that of the run.
-    root = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / module
+    # Every pytest-xdist worker has a folder of its own inside that of the run, and all checks
+    # together have one.
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    root = Path(os.environ.get("JARVIS_TESTS_BUILT", shared)) / module
     with FileLock(f"{root}.lock"):
         if not (root / "done").exists():
             subprocess.run(
