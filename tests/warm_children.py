@@ -1,21 +1,20 @@
-"""Child processes that start at once: forks of a process that has imported what experts need.
+"""Child processes that start at once: forks of a process that has imported what children need.
 
-Each child is still a process that loads, runs, hangs and dies on its own; only the seconds in which
-torch and transformers are imported are not repeated.
+Each child is still a process that loads, runs, hangs and dies on its own; only the tenths of a
+second in which libraries are imported are not repeated, and for experts the seconds. A test of how
+a process starts names `spawned_children`, one of what experts need `warm_experts`.
 """
 
 from __future__ import annotations
 
 import multiprocessing
-import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from multiprocessing.context import ForkServerContext, ForkServerProcess
-from typing import Any
 
 import pytest
 
-IMPORTED = [
+from tests.cli.warm import end_commands
+from tests.warm_context import LIGHT, new_context, replace_spawning
+
+EXPERTS = (
     "numpy",
     "PIL.Image",
     "safetensors.torch",
@@ -30,46 +29,27 @@ IMPORTED = [
     "transformers.generation.utils",
     "transformers.pipelines",
     "diffusers",
-]
+)
+"""What experts import. No more, as tests bound the memory of such a process."""
 
 
-def run(environment: dict[str, str], target: Callable[..., None], args: tuple[object, ...]) -> None:
-    """What a spawned process does, in the environment of the test that it is started in."""
-    os.environ.clear()
-    os.environ.update(environment)
-    target(*args)
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Children that run functions of the tests import pytest as well."""
+    experts = any("warm_experts" in getattr(item, "fixturenames", ()) for item in session.items)
+    replace_spawning(EXPERTS if experts else ("pytest", *LIGHT))
 
 
-class WarmContext(ForkServerContext):
-    """Looks like the context "spawn"."""
-
-    def Process(  # type: ignore[override]  # a function, where it is a class there
-        self, *, target: Callable[..., None], args: tuple[object, ...], **named: Any
-    ) -> ForkServerProcess:
-        return ForkServerProcess(target=run, args=(dict(os.environ), target, args), **named)
-
-    @contextmanager
-    def replaces_spawning(self) -> Iterator[None]:
-        """Within it, what asks for the context "spawn" gets this one."""
-        real = multiprocessing.get_context
-
-        def get_context(method: str | None = None) -> Any:
-            return self if method == "spawn" else real(method)
-
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(multiprocessing, "get_context", get_context)
-            yield
+def pytest_sessionfinish() -> None:
+    """The process of warm commands has no other end."""
+    end_commands()
 
 
 @pytest.fixture(scope="session")
-def warm_context() -> WarmContext:
-    context = WarmContext()
-    context.set_forkserver_preload(IMPORTED)
-    return context
+def warm_experts() -> None:
+    """Let the process that forks have imported what experts need."""
 
 
 @pytest.fixture
-def warm_children(warm_context: WarmContext) -> Iterator[None]:
-    """Let children be forks of a warm process in this test."""
-    with warm_context.replaces_spawning():
-        yield
+def spawned_children(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let children start as they do for users."""
+    monkeypatch.setattr(multiprocessing, "get_context", new_context)

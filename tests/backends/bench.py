@@ -30,7 +30,6 @@ from jarvis_desktop.process.child import Child
 from jarvis_desktop.process.model_files import MARKER, quiet_libraries
 from jarvis_desktop.tasks.definition import Definition
 from jarvis_desktop.tasks.registry import DEFINITIONS
-from tests.warm_children import WarmContext
 
 Given = str | Artifact | Path | tuple[str | Artifact | Path, ...]
 """What arrives at a port: a text, a file (its kind is the port's first one), or several."""
@@ -42,15 +41,12 @@ SECONDS = 100.0
 class Bench:
     """Where experts are built and run. Its calls wait: tests that use it are plain functions."""
 
-    def __init__(
-        self, built: Path, work: Path, definitions: Mapping[str, Definition], warm: WarmContext
-    ) -> None:
+    def __init__(self, built: Path, work: Path, definitions: Mapping[str, Definition]) -> None:
         self.reports: list[tuple[float | None, str]] = []
         """What the last call told of its progress."""
         self._built = built
         self._work = work
         self._definitions = definitions
-        self._warm = warm
         self._runner = asyncio.Runner()
         self._child = Child("tests.backends.bench:handler", name="bench")
         self._count = 0
@@ -108,18 +104,17 @@ class Bench:
         def report(fraction: float | None, words: str) -> None:
             self.reports.append((fraction, words))
 
-        with self._warm.replaces_spawning():
-            return self._runner.run(self._child.call(*what, timeout=SECONDS, report=report))
+        return self._runner.run(self._child.call(*what, timeout=SECONDS, report=report))
 
 
 @pytest.fixture(scope="session")
-def bench(tmp_path_factory: pytest.TempPathFactory, warm_context: WarmContext) -> Iterator[Bench]:
+def bench(tmp_path_factory: pytest.TempPathFactory, warm_experts: None) -> Iterator[Bench]:
     """One process for all tests of a run that name this; what it builds, pytest-xdist shares."""
     base = tmp_path_factory.getbasetemp()
     built = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "bench"
     built.mkdir(exist_ok=True)
     definitions = {item.type.name: item for item in DEFINITIONS}
-    made = Bench(built, tmp_path_factory.mktemp("work"), definitions, warm_context)
+    made = Bench(built, tmp_path_factory.mktemp("work"), definitions)
     yield made
     made.close()
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
-from contextlib import closing
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests import hidden
-from tests.cli.warm import WarmCommands
+from tests.cli.warm import warm_commands
 
 
 @dataclass(frozen=True)
@@ -38,14 +37,8 @@ def as_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", hidden.PATH)
 
 
-@pytest.fixture(scope="session")
-def warm_commands() -> Iterator[WarmCommands]:
-    with closing(WarmCommands()) as commands:
-        yield commands
-
-
 @pytest.fixture
-def jarvis(tmp_path: Path, warm_commands: WarmCommands) -> Jarvis:
+def jarvis(tmp_path: Path) -> Jarvis:
     """Runs `jarvis-desktop ARGS` in the test's folder, with no screen and no terminal."""
 
     def run(*args: str | Path, stdin: str = "") -> Ended:
@@ -54,7 +47,7 @@ def jarvis(tmp_path: Path, warm_commands: WarmCommands) -> Jarvis:
             for name, value in os.environ.items()
             if name not in ("DISPLAY", "WAYLAND_DISPLAY")
         }
-        code, out, err = warm_commands.run(
+        code, out, err = warm_commands().run(
             [str(arg) for arg in args], cwd=tmp_path, env=environment, stdin=stdin, timeout=200
         )
         assert "Traceback" not in out + err, err

@@ -6,10 +6,11 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from tests.cli.warm import WarmProcess
 
 Line = dict[str, Any]
 
@@ -69,8 +70,8 @@ class Running:
 
     def __init__(self, folder: Path, *args: str) -> None:
         environment = {name: value for name, value in os.environ.items() if name not in SCREEN}
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "jarvis_desktop", *args, "--events"],
+        self.process = WarmProcess(
+            *args, "--events",
             cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, text=True,
         )  # fmt: skip

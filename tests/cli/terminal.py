@@ -11,6 +11,9 @@ import termios
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+from tests.cli.warm import COMMAND_LINE, WarmProcess
 
 
 class Terminal:
@@ -71,17 +74,22 @@ def terminal(
     folder: Path,
     *args: str,
     environment: dict[str, str],
-    module: str = "jarvis_desktop.__main__",
+    module: str = COMMAND_LINE,
+    warm: bool = True,
 ) -> Iterator[Terminal]:
     """Run `jarvis-desktop ARGS` there, or the `main` of another module; it is killed at the end
-    where it still runs."""
+    where it still runs. Its children are its own only if it is not `warm`."""
     ours, theirs = pty.openpty()
     known = {name: value for name, value in os.environ.items() if "DISPLAY" not in name}
-    process = subprocess.Popen(
-        [sys.executable, "-c", START.format(module=module), *args],
-        cwd=folder, env={**known, **environment}, stdin=theirs, stdout=theirs, stderr=theirs,
-        start_new_session=True,
-    )  # fmt: skip
+    named: Any = {
+        "cwd": folder, "env": {**known, **environment}, "start_new_session": True,
+        "stdin": theirs, "stdout": theirs, "stderr": theirs,
+    }  # fmt: skip
+    process = (
+        WarmProcess(*args, module=module, tty=True, **named)
+        if warm
+        else subprocess.Popen([sys.executable, "-c", START.format(module=module), *args], **named)
+    )
     os.close(theirs)
     try:
         yield Terminal(process, ours)

@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -14,7 +13,9 @@ import numpy as np
 import pytest
 
 from jarvis_desktop.cli.commands import speech
+from tests.cli.conftest import Jarvis
 from tests.cli.terminal import terminal
+from tests.cli.warm import WarmProcess
 from tests.scenarios import files
 from tests.sound import SoundServer
 
@@ -22,8 +23,8 @@ from tests.sound import SoundServer
 def start(folder: Path, server: SoundServer, *args: str) -> subprocess.Popen[str]:
     environment = {**os.environ, **server.environment}
     environment.pop("DISPLAY", None)
-    return subprocess.Popen(
-        [sys.executable, "-m", "jarvis_desktop", *args],
+    return WarmProcess(
+        *args,
         cwd=folder,
         env=environment,
         stdin=subprocess.PIPE,
@@ -86,29 +87,20 @@ def test_saying_nothing_is_told(tmp_path: Path, sound_server: SoundServer) -> No
     assert out == ""
 
 
-def test_no_microphone_is_told(tmp_path: Path, no_sound_device: None) -> None:
-    running = subprocess.run(
-        [sys.executable, "-m", "jarvis_desktop", "listen", "--once"],
-        cwd=tmp_path,
-        input="\n\n",
-        capture_output=True,
-        text=True,
-        timeout=200,
-        check=False,
-    )
-    assert "microphone" in running.stderr
-    assert "Traceback" not in running.stderr
+def test_no_microphone_is_told(jarvis: Jarvis, no_sound_device: None) -> None:
+    assert "microphone" in jarvis("listen", "--once", stdin="\n\n").err
 
 
 def test_the_input_may_have_ended_already(tmp_path: Path) -> None:
     for given in (subprocess.DEVNULL, (tmp_path / "empty").open("w+b")):
-        done = subprocess.run(
-            [sys.executable, "-m", "jarvis_desktop", "listen"],
-            cwd=tmp_path, stdin=given, capture_output=True, text=True, timeout=200, check=False,
+        running = WarmProcess(
+            "listen", cwd=tmp_path, stdin=given, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            text=True,
         )  # fmt: skip
-        assert done.returncode == 0
-        assert done.stderr.endswith("The input has ended.\n")
-        assert done.stdout == ""
+        out, err = running.communicate(timeout=200)
+        assert running.returncode == 0
+        assert err.endswith("The input has ended.\n")
+        assert out == ""
         if not isinstance(given, int):
             given.close()
 

@@ -99,7 +99,7 @@ def test_ctrl_c_keeps_what_was_fetched_and_leaves_no_child(tmp_path: Path, home:
     with running_hub(repos={repo: files}, hold={"model.bin": 400_000}) as hub:
         environment = {"HF_ENDPOINT": hub.address}
         command = ("experts", "pull", "whisper-base")
-        with terminal(tmp_path, *command, environment=environment) as running:
+        with terminal(tmp_path, *command, environment=environment, warm=False) as running:
             assert hub.held.wait(60)
             running.until("%")
             children = children_of(running)

@@ -23,7 +23,7 @@ from tests.openai_server import running_openai_server
 __all__ = ["tiny_llms"]
 
 # A process that imports torch is slow to start on a busy computer.
-pytestmark = [pytest.mark.timeout(400), pytest.mark.usefixtures("warm_children")]
+pytestmark = [pytest.mark.timeout(400), pytest.mark.usefixtures("warm_experts")]
 
 
 @dataclass

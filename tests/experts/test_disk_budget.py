@@ -17,8 +17,6 @@ from jarvis_desktop.process.model_files import MARKER
 from tests.hub import Hub, running_hub
 from tests.safetensors import weights_of
 
-pytestmark = pytest.mark.usefixtures("warm_children")
-
 KB = 1000
 
 

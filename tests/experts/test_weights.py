@@ -18,8 +18,6 @@ from jarvis_desktop.process.model_files import MARKER
 from tests.hub import COMMIT, Hub, running_hub
 from tests.safetensors import weights_of
 
-pytestmark = pytest.mark.usefixtures("warm_children")
-
 WEIGHTS = weights_of(700_000)
 FILES = {
     "config.json": b'{"model_type": "whisper"}',

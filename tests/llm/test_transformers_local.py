@@ -20,7 +20,7 @@ from tests.llm.tiny import WINDOW, mark, tiny_llms
 __all__ = ["tiny_llms"]
 
 # Each of them starts a process that imports torch: slow on a busy computer.
-pytestmark = [pytest.mark.timeout(400), pytest.mark.usefixtures("warm_children")]
+pytestmark = [pytest.mark.timeout(400), pytest.mark.usefixtures("warm_experts")]
 
 LONG = WINDOW - 200
 """More words than are written within the time of a test that waits for them."""

@@ -23,6 +23,8 @@ from jarvis_desktop.core.context import current_draft
 from jarvis_desktop.core.errors import ExpertError, Fault, InputError
 from jarvis_desktop.process.child import Child, memory_kills
 
+SPAWNED = pytest.mark.usefixtures("spawned_children")
+
 
 def make(prefix: str = "") -> Callable[..., Any]:
     """The factory that the tests' children use."""
@@ -111,6 +113,7 @@ async def child():
     await made.close()
 
 
+@SPAWNED
 async def test_a_call_gets_its_answer(child: Child) -> None:
     assert await child.call("echo", "hello", timeout=100) == "> hello"
 
@@ -152,12 +155,14 @@ async def test_a_foreign_error_becomes_one_sentence(child: Child) -> None:
     assert caught.value.message == "The test part failed: ZeroDivisionError: line one line two"
 
 
+@SPAWNED
 async def test_a_crash_is_a_failed_call_and_the_next_one_works(child: Child) -> None:
     with pytest.raises(ExpertError, match="exit code 3"):
         await child.call("exit", timeout=100)
     assert await child.call("echo", "again", timeout=100) == "> again"
 
 
+@SPAWNED
 async def test_a_hang_is_ended(child: Child) -> None:
     await child.start()
     with pytest.raises(ExpertError, match="no answer") as caught:
@@ -167,6 +172,7 @@ async def test_a_hang_is_ended(child: Child) -> None:
     assert await child.call("echo", "again", timeout=100) == "> again"
 
 
+@SPAWNED
 async def test_cancelling_kills_and_the_next_call_works(child: Child) -> None:
     pid = await child.call("pid", timeout=100)
     hanging = asyncio.create_task(child.call("hang", timeout=60))
@@ -181,6 +187,7 @@ async def test_cancelling_kills_and_the_next_call_works(child: Child) -> None:
     assert await child.call("echo", "again", timeout=100) == "> again"
 
 
+@SPAWNED
 async def test_a_kill_from_outside_is_noticed(child: Child) -> None:
     pid = await child.call("pid", timeout=100)
     hanging = asyncio.create_task(child.call("hang", timeout=60))
@@ -288,6 +295,7 @@ async def test_a_factory_that_is_not_there_is_a_failed_call() -> None:
     await child.close()
 
 
+@SPAWNED
 async def test_one_that_died_while_idle_is_replaced(child: Child) -> None:
     pid = await child.call("pid", timeout=100)
     os.kill(pid, signal.SIGKILL)
@@ -342,6 +350,7 @@ async def test_a_start_that_is_cancelled_is_used_by_the_next_call(child: Child, 
     assert gate.passed == 1
 
 
+@SPAWNED
 async def test_one_that_is_killed_while_it_starts_is_not_left(child: Child, gate: Gate) -> None:
     calling = asyncio.create_task(child.call("pid", timeout=100))
     await asyncio.to_thread(gate.reached.wait)

@@ -23,6 +23,7 @@ from PIL import Image, ImageColor, ImageGrab
 from jarvis_desktop import paths
 from jarvis_desktop.app.ipc_client import ask
 from jarvis_desktop.ui.widgets import theme
+from tests.cli.warm import warm_commands
 from tests.sound import RATE, Heard, SoundServer
 from tests.synthetic_speech import NEURAL, speak
 from tests.ui.quick.test_on_a_desktop import ROOT, WINDOW, Person
@@ -94,15 +95,11 @@ class Road:
 
     def command(self, *words: str) -> str:
         """What the command line says meanwhile."""
-        done = subprocess.run(
-            [sys.executable, "-m", "jarvis_desktop", *words],
-            env=self.person.environment | {"PYTHONPATH": str(ROOT)},
-            cwd=self.folder,
-            check=True,
-            capture_output=True,
-            text=True,
+        code, out, err = warm_commands().run(
+            list(words), cwd=self.folder, env=self.person.environment, stdin="", timeout=200
         )
-        return done.stdout
+        assert code == 0, err
+        return out
 
     def conversations(self) -> list[dict[str, Any]]:
         """What is kept by now, as it is exported."""

@@ -27,7 +27,7 @@ from tests.built import built_once
 from tests.hub import running_hub
 
 # Each of them starts a process that imports torch, twice or thrice: slow on a busy computer.
-pytestmark = [pytest.mark.timeout(400), pytest.mark.usefixtures("warm_children")]
+pytestmark = [pytest.mark.timeout(400), pytest.mark.usefixtures("warm_experts")]
 
 GIVES = {
     "text-generation": Kind.TEXT,

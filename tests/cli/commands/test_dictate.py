@@ -1,8 +1,5 @@
 """Dictation in the terminal: what is written while somebody speaks, and how it ends."""
 
-import subprocess
-import sys
-
 import pytest
 
 from jarvis_desktop.assistant.talk.dictation import DictationState
@@ -49,21 +46,11 @@ async def test_nothing_is_written_before_it_is_tidied_up(capsys, writes, written
     assert front.text == "One. Two."
 
 
-def test_no_microphone_is_a_stated_reason(tmp_path, no_sound_device):
-    done = subprocess.run(
-        [sys.executable, "-m", "jarvis_desktop", "dictate", "--seconds", "1"],
-        cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120,
-        check=False,
-    )  # fmt: skip
-    assert done.returncode == 1
-    assert done.stdout == ""
-    assert "microphone" in done.stderr
-    assert "Traceback" not in done.stderr
+def test_no_microphone_is_a_stated_reason(jarvis, no_sound_device):
+    done = jarvis("dictate", "--seconds", "1")
+    assert (done.code, done.out) == (1, "")
+    assert "microphone" in done.err
 
 
-def test_seconds_are_checked(tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-m", "jarvis_desktop", "dictate", "--seconds", "0"],
-        cwd=tmp_path, capture_output=True, text=True, timeout=200, check=False,
-    )  # fmt: skip
-    assert done.returncode == 2
+def test_seconds_are_checked(jarvis):
+    assert jarvis("dictate", "--seconds", "0").code == 2

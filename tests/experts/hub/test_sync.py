@@ -21,8 +21,6 @@ from jarvis_desktop.process.child import Child
 from tests.experts.hub.listed import item
 from tests.hub import COMMIT, Hub, running_hub
 
-pytestmark = pytest.mark.usefixtures("warm_children")
-
 TASK = "text-classification"
 SHIPPED = Expert("known", TASK, repo="org/known", files=("*.json", "*.safetensors"))
 
