@@ -56,15 +56,21 @@ Likely = Mapping[str, float]
 def read_exactly(
     read: ParsedRequest, parts: Sequence[Part], inventory: Sequence[TaskType], *, tables: bool
 ) -> list[Part]:
-    """Return the parts; what a task reads as a whole, such as a sum, has only its cue. The whole
-    request may be such a part, although "and" is in it. With `tables` at hand, "remove the doubles
-    from my guest list" means one of them."""
-    if whole := _exact_cue(read, 0, len(read.text), inventory, tables=tables):
-        return [(0, len(read.text), [whole])]
-    found = []
-    for start, end, cues in parts:
-        cue = _exact_cue(read, start, end, inventory, tables=tables)
-        found.append((start, end, [cue] if cue else cues))
+    """Return the parts; what a task reads as a whole, such as a sum, has only its cue. Parts become
+    one where "and" is in it: "add milk and eggs to my shopping list". With `tables` at hand,
+    "remove the doubles from my guest list" means one of them."""
+    found: list[Part] = []
+    rest = list(parts)
+    while rest:
+        start, _, cues = rest[0]
+        readings = (
+            (count, [cue])
+            for count in range(min(len(rest), MAX_PARTS), 0, -1)
+            if (cue := _exact_cue(read, start, rest[count - 1][1], inventory, tables=tables))
+        )
+        count, held = next(readings, (1, cues))
+        found.append((start, rest[count - 1][1], held))
+        rest = rest[count:]
     return found
 
 

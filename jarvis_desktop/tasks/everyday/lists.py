@@ -31,6 +31,7 @@ _LIST = (
     r"(?:(?P<whose>my|our) |the |that )?"
     r"(?:(?!(?:my|our|the|that) )(?P<name>[\w' -]{1,30}?)[ -]lists?|(?P<notes>notes|to-?dos))"
 )
+_ITEMS = r"(?P<items>(?:(?!\blist\b).)+?)"
 _WHOLE = r"(?: (?:out )?(?:loud|aloud)| to me| for me| please| now)*"
 _HINT = lazy_re(r"lists?\b|notes?\b|to-?dos?\b|\b(?:buy|to do|jot|write)\b", re.IGNORECASE)
 """One of these is in all that is read here, and patterns take a while to be compiled."""
@@ -49,9 +50,9 @@ _FORMS = tuple(
                   rf"{_LIST}{_WHOLE}"),
         ("clear", r"(?:remove|delete|take|cross|clear) (?:everything|all(?: items)?|it all) "
                   rf"(?:off|from|on) {_LIST}{_WHOLE}"),
-        ("remove", r"(?:remove|delete|take|cross|strike|check|tick|scratch) (?:off )?(?P<items>.+?)"
+        ("remove", rf"(?:remove|delete|take|cross|strike|check|tick|scratch) (?:off )?{_ITEMS}"
                    rf"(?: off)? (?:from|off|on|of) {_LIST}{_WHOLE}"),
-        ("add", r"(?:add|put|write|note|stick|enter) (?P<items>.+?) "
+        ("add", rf"(?:add|put|write|note|stick|enter) {_ITEMS} "
                 rf"(?:to|on|onto|on to|into|in|down on) {_LIST}{_WHOLE}"),
         ("add", rf"(?:add|put|write) (?:to|on|onto|in|into) {_LIST}[:,]? (?P<items>.+)"),
         ("add", rf"{_LIST}: (?P<items>.+)"),

@@ -319,9 +319,9 @@ _FORMS: tuple[tuple[re.Pattern[str], _Answer], ...] = (
      lambda length, now: _day_away(length, "today", now, before=True)),
     (lazy_re(rf"{_WHICH_DAY}in {_L}"),
      lambda length, now: _day_away(length, "today", now, before=False)),
-    (lazy_re(rf"{_L} before (.+)"),
+    (lazy_re(rf"(?:what {_IS} )?{_L} before (.+)"),
      lambda length, start, now: _day_away(length, start, now, before=True)),
-    (lazy_re(rf"{_L} (?:after|from) (.+)"),
+    (lazy_re(rf"(?:what {_IS} )?{_L} (?:after|from) (.+)"),
      lambda length, start, now: _day_away(length, start, now, before=False)),
     (lazy_re(rf"(?:what|which) (?:day of the week|weekday|day) ({_IS}|does|did|will)? ?"
              r"(?:on )?(.+?)(?: fall on| fall| be| on)?"), _weekday),

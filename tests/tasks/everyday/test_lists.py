@@ -59,7 +59,8 @@ async def test_lists_are_kept_and_shown(requests: list[str], answer: str, tmp_pa
     "words",
     ["add the numbers to the list", "what is in the price list", "show me a list of the files",
      "write a note to my landlord", "write down the poem", "list the files", "add 5 and 7",
-     "delete all files", "put the text into a pdf"],
+     "delete all files", "put the text into a pdf",
+     "add milk to my shopping list, eggs to my to-do list"],
 )  # fmt: skip
 async def test_other_words_are_about_no_list(words: str, tmp_path: Path):
     assert read(words) is None

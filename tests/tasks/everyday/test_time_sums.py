@@ -67,6 +67,8 @@ NOW = datetime(2026, 11, 29, 14, 30, tzinfo=ZoneInfo("Europe/Berlin"))
         ("what day was it 3 months ago", "29 August 2026 was a Saturday."),
         ("what day will it be in 2 years", "29 November 2028 is a Wednesday."),
         ("30 days after 3 March", "30 days after 3 March 2027 is Friday, 2 April 2027."),
+        ("what is 2 weeks before 1 May",
+         "2 weeks before 1 May 2027 is Saturday, 17 April 2027."),
         ("when is 45 days before Christmas",
          "45 days before 25 December 2026 is Tuesday, 10 November 2026."),
         ("one month after 31 January 2027",
