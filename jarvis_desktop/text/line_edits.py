@@ -15,7 +15,10 @@ from jarvis_desktop.text.tokens import FUNCTION_WORDS
 Lines = list[str]
 
 _named = r"""(?:["“„«](?P<{0}_quoted>[^"”“»\n]+)["”“»]|(?P<{0}>[^"“”„«»\n,;]+?))"""
-_end = r"(?=\s+(?:everywhere|throughout|in|and|then|und|überall|im|dann)\b|\s*[.,;]?\s*$|[,;]|\.\s)"
+_end = (
+    r"(?=\s+(?:everywhere|throughout|in|and|then|are left|remain|stay|und|überall|im|dann)\b"
+    r"|\s*[.,;]?\s*$|[,;]|\.\s)"
+)
 _leave_out = r"\b(?:without|remove|delete|drop|take out|skip|ohne|entferne?|lösche?)\b"
 _leave_out += r"(?:(?!duplic|repeat|doppel|dublett|doubles)[^.;]){0,24}?"
 _lines = r"(?:lines?|names?|entries|rows?|zeilen?|einträge|namen)"
@@ -174,7 +177,8 @@ _kinds: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], LineEdit]], ...] 
         ),
         (
             r"\b(?:number|nummeriere?)\s+(?:all\s+|alle\s+)?(?:the\s+|its\s+|die\s+)?"
-            rf"(?:{_lines}|them|it|sie)\b|\b(?:add|with|mit)\s+(?:the\s+)?(?:line\s+numbers|zeilennummern)\b",
+            rf"(?:{_lines}|them|it|rest|others|remaining {_lines}|sie)\b"
+            r"|\b(?:add|with|mit)\s+(?:the\s+)?(?:line\s+numbers|zeilennummern)\b",
             _always("numbered", _numbered),
         ),
     )
@@ -182,12 +186,13 @@ _kinds: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], LineEdit]], ...] 
 _file_name = lazy_re(r"(?<![\w./-])[\w./~-]*\w\.[A-Za-z]{1,5}\b")
 _sort_key = lazy_re(r"\b(?:by|nach)\s+(?:the\s+|der\s+|dem\s+)?\w+", re.IGNORECASE)
 _filler = FUNCTION_WORDS | frozenset(
-    """all also as contract dann datei dateien den der des die diese diesem diesen dieser document
-    documents draw each everywhere file files guests handbook into it keep letter letters
-    lines list log make manual mein meine meinem meinen mir my name names new note notes now
-    of once poem please put report reports result save speichere speichern store story text
-    textdatei texte texten texts them then these this throughout turn und with write zeilen
-    bitte im in ihn sie es überall als words word it's allen change convert ändere gedicht
-    brief briefe briefen liste notizen one protokoll vertrag""".split()
+    """all allen als also are as bitte brief briefe briefen change contract convert dann datei
+    dateien den der des die diese diesem diesen dieser document documents draw each es
+    everywhere file files filter gedicht get give guests handbook ihn im in into it it's keep
+    left letter letters lines list liste log make manual mein meine meinem meinen mir my name
+    names new note notes notizen now of once one only others please poem protokoll put remain
+    remaining report reports rest result save sie so speichere speichern stay store story text
+    textdatei texte texten texts them then these this throughout turn und vertrag what with
+    word words write zeilen ändere überall""".split()
 )
 """Words that alone ask for nothing."""

@@ -38,6 +38,7 @@ from jarvis_desktop.tasks.documents.table_qa import is_doubtful
 from tests.benchmarks.agent_goal_cases import GOALS, UNSEEN, GoalCase, Outcome
 from tests.benchmarks.errand_goal_cases import ERRANDS
 from tests.benchmarks.fresh_goal_cases import FRESH
+from tests.benchmarks.later_goal_cases import LATER
 from tests.benchmarks.other_goal_cases import OTHERS
 from tests.benchmarks.sound_goal_cases import SOUND
 from tests.fakes import FakeFrontend
@@ -49,6 +50,7 @@ SETS = {
     "others": OTHERS,
     "sound": SOUND,
     "errands": ERRANDS,
+    "later": LATER,
 }
 
 

@@ -31,6 +31,8 @@ TEXT = "Tea\n\n# Head one ##\n#hash\nMr Smith\nMr Smith\napple tea\n"
         ),
         ("please keep only the lines that contain tea", ["Tea", "apple tea"]),
         ("list all the lines that mention tea", ["Tea", "apple tea"]),
+        ("filter it so that only the lines with tea remain", ["Tea", "apple tea"]),
+        ("only the lines with Smith are left, number the others", ["1. Mr Smith", "2. Mr Smith"]),
         (
             "sort these lines in alphabetical order and delete the duplicates, and no blank lines",
             [],

@@ -7,6 +7,7 @@ planned so outside of agent mode too.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
@@ -26,6 +27,7 @@ from jarvis_desktop.assistant.planning.inputs import (
     EDIT_TEXT,
     FILE_DETAILS,
     JOIN,
+    QUESTION,
     SAVE,
 )
 from jarvis_desktop.core.artifact import WRITTEN_TABLES, Artifact, Kind
@@ -35,6 +37,7 @@ from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Context, Planner
 from jarvis_desktop.core.task import Arg, Ref, Task, TaskType
+from jarvis_desktop.text.tokens import FUNCTION_WORDS
 
 _EXACT = frozenset(
     (
@@ -83,6 +86,8 @@ class BuiltInSteps:
         tasks = [task for task in tasks if task.type.name != ASK_TABLE or task.id in names]
         if not tasks or not all(map(_is_exact, tasks)):
             return None
+        if all(task.type.name == ASK_TABLE for task in tasks) and _left_out(run.goal.text, tasks):
+            return None
         if sum(task.type.name == FILE_DETAILS for task in tasks) > 1:
             return None  # what is asked of several files compares or adds up
         try:
@@ -128,6 +133,29 @@ class BuiltInSteps:
                 if task.id not in used or name:
                     made.append(replace(item, name=name) if item.path and name else item)
         return made
+
+
+_word = re.compile(r"[^\W_]+")
+_file_name = re.compile(r"\S+\.\w{2,5}\b")
+_saving = FUNCTION_WORDS | frozenset(
+    """save store write put export keep make create list file files table csv tsv excel spreadsheet
+    xlsx json result results answer answers outcome rows rest new call name called named
+    please them speichere speichern speicher schreibe schreib lege ergebnis ergebnisse
+    antwort tabelle datei liste als in im ihn sie es das die der den und unter namens
+    bitte""".split()
+)
+"""Words that only say that something is to be written."""
+
+
+def _left_out(goal: str, questions: Iterable[Task]) -> bool:
+    """Return whether a goal has words for more than these questions: "add up the points and save
+    the five best"."""
+    asked = {
+        word
+        for task in questions
+        for word in _word.findall(str(task.args.get(QUESTION, "")).casefold())
+    }
+    return not {*_word.findall(_file_name.sub(" ", goal).casefold())} <= asked | _saving
 
 
 def _is_exact(task: Task) -> bool:

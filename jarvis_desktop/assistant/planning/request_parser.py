@@ -52,7 +52,7 @@ _as_output = lazy_re(
     r"\b(?:create|produce|generate)(?: (?:me|an?|another|new|file|table)){0,3}|"
     r"\b(?:save|store|write|export|put|keep|make|create|turn|convert|collect|gather)\b"
     r"[^.;!?\n]{0,60}?\b(?:called|named)|"
-    r"(?:\b(?:into|as|to) (?:an?|one|another)|\bin one) (?:new |single )?"
+    r"(?:\b(?:into|as|to) (?:an?|one|another)|\bin one) (?:new |single )?(?:text |word )?"
     r"(?:file|table|csv|pdf|list|document|spreadsheet|chart),?|"
     r"\b(?:convert|turn|change|transcode|export|rename)\b[^;!?\n]{1,60}\bto|\bals|\bnach)\s*$",
     re.IGNORECASE,
@@ -72,7 +72,7 @@ _writes_to = lazy_re(
     r"\b(?:write|save|store|put|list|collect|gather|note|record|export|join|merge|combine|make|"
     r"create|draw|plot|need|want|rename|concatenate|append)\b(?:[^.;!?\n]|\.(?=\w))*?"
     r"(?:\b(?:in|into|to|as|called|named)|,)"
-    r"\s+(?:(?:an?|one|another|the)\s+)?(?:(?:new|single)\s+)?"
+    r"\s+(?:(?:an?|one|another|the)\s+)?(?:(?:new|single)\s+)?(?:(?:text|word)\s+)?"
     r"(?:(?:file|table|csv|pdf|list|picture|document|spreadsheet|chart)\s*,?\s*)?$",
     re.IGNORECASE,
 )

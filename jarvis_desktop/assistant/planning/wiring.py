@@ -425,12 +425,13 @@ class PlanWiring:
         """Return the sources for a port, from the most to the least clear reference. `direct`
         leaves out those that would have to be converted."""
         words = self._reading.text[step.start : step.end]
+        arranges = step.type.name == inputs.ARRANGE
         looks: tuple[Callable[[], list[PortSource]], ...] = (
             lambda: self._named(step) or self._called_by_kind(step, words),
             lambda: self._quoted(step, port),
             lambda: self._referred(step),
             lambda: self._rest(words),
-            lambda: self._ordinal(words, port),
+            lambda: [] if arranges else self._ordinal(words, port),  # "copies of each other"
             lambda: self._meant(step, words, port),
             lambda: self._plural(words, port),
             lambda: self._pointed_at(step, words, port),
@@ -451,7 +452,7 @@ class PlanWiring:
                 if (set(item.kinds) & set(port.kinds) if direct else self._leads(item, port))
                 and self._can_become(item, step)
             ]
-            if step.type.name == inputs.ARRANGE:  # "rename the photos" leaves the rest alone
+            if arranges:  # "rename the photos" leaves the rest alone
                 called = inputs.mentioned_kinds(" ".join(_several.findall(words)))
                 fitting = [item for item in fitting if called & set(item.kinds)] or fitting
             if fitting and len(fitting) >= count:

@@ -147,7 +147,12 @@ def _rows_asked(question: str, table: LoadedTable) -> TableQuery | None:
 
 
 _as_a_table = re.compile(r",? as a (?:new )?table\W*$", re.IGNORECASE)
-_adding_up = re.compile(r"\b(?:add|sum|total)\s+up\b(?:\s+all\b(?=\s+the\b))?", re.IGNORECASE)
+_adding_up = re.compile(
+    r"\b(?:add|sum|total)\s+up\b(?:\s+all\b(?=\s+the\b))?"
+    r"(?!(?:\s+(?:all|both|the|of|my|our|these|those))*\s+(?:\d|two|three|four|five|six)\b)",
+    re.IGNORECASE,
+)
+"""Not "add up the three rounds", which are columns."""
 _also = re.compile(
     r"[\s,;]+(?:and|or|und|oder)\s+(?:(?:which|who|what|welche\w?|wer|was)\s+)?(?:one\s+)?"
     r"(?:(?:has|had|is|was|hat|ist)\s+)?(?:(?:the|die|der|das|den|am)\s+)?(?P<word>[^\W\d]+)\W*$",

@@ -106,6 +106,8 @@ def _identical(
     """Say which files have the same content, whatever they are called."""
     from hashlib import file_digest
 
+    if len(files) < 2:
+        raise InputError(tr("There is only {name} to compare.", name=files[0].name))
     same: dict[tuple[int, str], list[str]] = defaultdict(list)
     for file in files:
         with file.path.open("rb") as content:
@@ -216,6 +218,11 @@ _replacing = lazy_re(
     rf"{_quoted.format('new')}(?=\s+in\b|\s*$|[.,;])",
     re.IGNORECASE,
 )
+_in_names = lazy_re(
+    r"\bin\s+(?:all\s+|each\s+|every\s+)?(?:of\s+)?(?:the\s+|these\s+|their\s+|its\s+)?(?:file\s?)?names?\b"
+    r"|\b(?:in|aus)\s+(?:den|allen)\s+(?:datei)?namen\b",
+    re.IGNORECASE,
+)
 _in_front = lazy_re(
     r"\b(?:put|add|set|write|insert)\s+(?:the\s+(?:word|prefix)\s+)?"
     rf"{_quoted.format('prefix')}\s+(?:in front of|before|at the (?:front|beginning|start) of|"
@@ -248,10 +255,20 @@ def _renamed(files: Sequence[ListedFile], wish: str, call: Call, report: Report)
     return [*made, text_artifact("\n".join([tr("These are copies:"), *lines]))]
 
 
+def _signs_asked(wish: str) -> tuple[str, str] | None:
+    """Return what is to be replaced in the names, and with what."""
+    found = _replacing.search(_in_names.sub(" ", wish))
+    if found is None:
+        return None
+    old, new = (found[it].strip() for it in ("old", "new"))
+    old, new = (re.sub(r"^(?:all |the |every |each )+", "", it) or it for it in (old, new))
+    return _signs.get(old.lower(), old), _signs.get(new.lower(), new)
+
+
 def _new_names(files: Sequence[ListedFile], wish: str) -> list[str]:
     """Return the new name of each file. Raises ExpertError if the wish names none."""
-    if found := _replacing.search(wish):
-        old, new = (_signs.get(found[it].strip().lower(), found[it]) for it in ("old", "new"))
+    if signs := _signs_asked(wish):
+        old, new = signs
         return [
             f"{PurePath(it.name).stem.replace(old, new)}{PurePath(it.name).suffix}" for it in files
         ]
@@ -388,7 +405,8 @@ _ways: Sequence[tuple[re.Pattern[str], _Way]] = (
                 r"\b(?:for each|for every|by|per|according|für jede\w?|nach|pro|je)\b"
                 r"|\binto\s+(?:\w+\s+)?(?:sub)?(?:folders|directories)\b|\bin ordner\b",
                 re.IGNORECASE), _into_folders),
-    (re.compile(r"\b(?:duplicates?|identical|the same|twice|doppelte?n?|dubletten|identisch\w*)\b",
+    (re.compile(r"\b(?:duplicates?|identical|the same|twice|copies of|doppelte?n?|dubletten|"
+                r"identisch\w*)\b",
                 re.IGNORECASE), _identical),
     (re.compile(r"\btitles?\b|\btitel\b", re.IGNORECASE), _titles),
     (re.compile(rf"\b(?:{'|'.join(_ends)})", re.IGNORECASE), _foremost),
@@ -417,6 +435,12 @@ ARRANGE_FILES = define(
           for things in ("files", "# files", "file", "photos", "pictures", "documents", "pdfs")),
         *(f"{things} are the {end}" for things in ("files", "photos", "pictures", "documents")
           for end in ("largest", "biggest", "smallest", "newest", "oldest", "same")),
+        *(f"{copies} of {one}" for copies in ("copies", "exact copies", "duplicates")
+          for one in ("each other", "one another", "another", "another one")),
+        *(f"{things} in {this} folder" for things in _things for this in ("this", "the", "that")),
+        *(f"{verb} {signs} in {these}file names" for verb in ("replace the", "replace all",
+          "replace", "change the", "remove the") for signs in ("spaces", "blanks", "underscores",
+          "dashes", "hyphens") for these in ("the ", "all ", "all the ", "these ", "")),
         "duplicate files", "identical files", "files identical", "files are identical",
         "files ... duplicates", "files the same", "files are duplicates", "files twice",
         "doppelte dateien", "identische dateien", "größten dateien", "größte datei",

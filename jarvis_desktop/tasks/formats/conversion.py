@@ -278,7 +278,9 @@ _orders = (
     "mach ... ein {}", "mache ... ein {}", "mach ... eine {}",
 )  # fmt: skip
 
-_structured_texts = ("xfile*xdocument", "the log", "this log", "the text", "this text", "my notes",
+_structured_texts = ("xfile*xdocument", "the log", "this log", "this log file",
+                     "the log file", "my log", "this text file", "the text file", "this list",
+                     "the text", "this text", "my notes",
                      "the records", "these records", "the notes", "the list")  # fmt: skip
 
 CONVERT_FILE = define(

@@ -209,6 +209,8 @@ def values_in(text: str, kinds: Sequence[str], source: str = "") -> list[Value]:
             others = [span for other in ("date", "ip", "iban") for span in _matches(text, other)]
             matches = _apart(matches, others)
         for start, end in matches:
+            if text[start] == "(" and text.find(")", start, end) == end - 1:
+                start, end = start + 1, end - 1  # "Ida (0170 1234567)"
             found.append((start, Value(kind, " ".join(text[start:end].split()), source)))
     return [value for _, value in sorted(found, key=lambda pair: pair[0])]
 
@@ -351,6 +353,7 @@ def _rows(
 _verbs = ("extract", "pull", "pull out", "collect", "gather", "find", "list", "get", "copy",
           "write", "write down", "save", "take", "take out", "list of", "what are",
           "give me")  # fmt: skip
+_asking = ("get me", "find me", "show me", "make a list of", "note down", "pick out")
 _which = ("", "the ", "all ", "all the ", "all of the ", "every ", "each ")
 COLLECT_VALUES = define(
     name="collect-values", label="Collect values",
@@ -360,6 +363,8 @@ COLLECT_VALUES = define(
     options=(TaskOption("asked", "what is collected, such as dates", "", reads="own-words"),),
     cues=(
         *(f"{verb} {which}{what}" for verb in _verbs for which in _which for what in COLLECTED),
+        *(f"{verb} {which}{what}" for verb in _asking for which in ("all the ", "every ", "each ")
+          for what in COLLECTED),
         *(f"{verb} ... {what}" for verb in ("sammle", "liste", "finde", "schreibe", "such")
           for what in ("e-mail-adressen", "telefonnummern", "beträge", "daten", "links")),
         *(f"add up {which}{what}" for which in _which

@@ -92,7 +92,10 @@ LINE_EDITING = define(
         ),
         *(f"make {it} {case}" for case in _CASES
           for it in ("it", "it all", "everything", "them", "them all", "all of it", "the text")),
-        "^number them", "^number it", "ersetze ... durch", "sortiere ... alphabetisch",
+        "^number them", "^number it", "^number the rest",
+        "^number the others",
+        "^number the remaining", "only the lines with ... are left", "filter the lines",
+        "ersetze ... durch", "sortiere ... alphabetisch",
         "in großbuchstaben", "in kleinbuchstaben", "sort xfile*xdocument",
     ),
     method=edit_lines, note="by rules, and nothing else",

@@ -101,6 +101,7 @@ async def test_files_are_made_as_the_words_say(
         ("Make the picture smaller, and in warm brown tones", "photo.jpg"),  # something is left
         ("What is the total? Convert it to PDF", "a.csv"),  # an answer
         ("How are you?", "a.csv"),
+        ("What is the average price for each product? Save the three dearest as top.csv", "a.csv"),
     ],
 )
 async def test_what_is_not_clear_is_left_to_a_script(tmp_path: Path, goal: str, name: str) -> None:

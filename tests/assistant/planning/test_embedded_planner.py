@@ -620,6 +620,17 @@ async def test_a_question_of_how_something_went_changes_no_file(text: str) -> No
              "table)"],
         ),
         (
+            "Which documents are copies of one another?",
+            ["a.txt", "b.txt", "c.txt"],
+            ["arrange-files(files=a.txt+b.txt+c.txt, wish=Which documents are copies of one "
+             "another?)"],
+        ),
+        (
+            "put my letters into a single text file all.txt",
+            ["a.txt", "b.txt"],
+            ["join-files(files=a.txt+b.txt, format=txt)", "save-file(content=#0, name=all.txt)"],
+        ),
+        (
             "turn server.log into a table",
             ["server.log"],
             ["convert-file(file=server.log, format=csv)"],

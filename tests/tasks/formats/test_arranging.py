@@ -115,6 +115,8 @@ def test_titles_are_those_of_the_documents(tmp_path: Path) -> None:
           "a 9.jpg": "x10.jpg"}),
         ("replace spaces with underscores in the file names",
          {"a 10.csv": "a_10.csv", "a 9.jpg": "a_9.jpg"}),
+        ("In all file names replace the blanks by hyphens",
+         {"a 10.csv": "a-10.csv", "a 9.jpg": "a-9.jpg"}),
         ("rename: replace “note” by “memo”", {"note_2025-02-03.txt": "memo_2025-02-03.txt"}),
         ("put old- in front of each file name",
          {name: f"old-{name}" for name in FILES}),
@@ -220,6 +222,11 @@ def test_too_many_files_are_not_copied(tmp_path: Path, monkeypatch: pytest.Monke
     for wish in ("into folders by kind", "put x in front of each file name"):
         with pytest.raises(InputError, match="more than 3 files"):
             asked(tmp_path, wish, items)
+
+
+def test_one_file_is_compared_with_none(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"only a\.txt to compare"):
+        asked(tmp_path, "identical files?", given(tmp_path, {"a.txt": "1"}))
 
 
 def test_files_are_needed(tmp_path: Path) -> None:

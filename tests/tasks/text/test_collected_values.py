@@ -121,6 +121,11 @@ def test_days_are_known_if_they_are_clear(written: str, day: tuple[int, int, int
     assert day_of(written) == day
 
 
+def test_a_number_in_brackets_is_listed_without_them() -> None:
+    found = values_in("Ida (0170 1234567) or (030) 123456", ("phone number",))
+    assert [it.text for it in found] == ["0170 1234567", "(030) 123456"]
+
+
 def test_where_the_values_are_is_no_kind() -> None:
     assert kinds_asked("the phone numbers in these e-mails") == ("phone number",)
     assert kinds_asked("how many times is it said") == ()
