@@ -44,7 +44,7 @@ _made = lazy_re(
     rf"|\b(?:make (?:it|them|this|these|that)|(?:all|each|both) of them(?: an?)?)\s+({_format})\b"
 )
 _picture_of_pages = lazy_re(
-    r"\b(?:pages?|pdf|document|seiten?|dokument|xfile\d+xdocument)\b.*\b(?:to|into|as|als|in)\s+"
+    r"\b(?:pages?|pdf|document|rest|seiten?|dokument|xfile\d+xdocument)\b.*\b(?:to|into|as|als|in)\s+"
     r"(?:an?\s+|eine?\s+|single\s+)?(?:pictures?|images?|photos?|bild(?:er)?|fotos?)\b"
 )
 _no_format = frozenset(

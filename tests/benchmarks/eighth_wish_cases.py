@@ -22,6 +22,7 @@ from tests.benchmarks.fresh_wish_cases import (
     at_clock,
 )
 from tests.benchmarks.wish_cases import (
+    ARTICLE_WORDS,
     CLOCK,
     COIN,
     DIE,
@@ -34,6 +35,7 @@ from tests.benchmarks.wish_cases import (
     _is_sepia,
     _write_pdf,
     column,
+    document,
     either,
     film,
     heard,
@@ -352,4 +354,65 @@ eighth = [
     Wishes("übersetze brief.txt ins englische und zähl wie oft das wort rechnung vorkommt",
            "|brief.txt", {
         "übersetze translate": named, "zähl": says(r"\b2\b|zwei|twice|two")}),
+]  # fmt: skip
+
+ninth = [
+    Wishes("get rid of the background in photo.jpg and make what's left 200 pixels high",
+           "|photo.jpg", {
+        "background": made("png"), "200 pixels high": picture(lambda i: i.height == 200)}),
+    Wishes("can you darken photo.jpg a bit, add the caption See you soon at the bottom and give it"
+           " to me as a webp", "|photo.jpg", {
+        "darken": picture(lambda i: np.asarray(i)[:400].mean() < 140),
+        "caption": picture(_has_writing), "webp": picture(_has_writing, "webp")}),
+    Wishes("whats the resolution of this photo and turn it into a cartoon", "photo.jpg", {
+        "resolution": says(r"800\D+600"), "cartoon": picture(lambda i: i.size == (800, 600))}),
+    Wishes("scan the text on receipt.png, put it into a word document and read it to me",
+           "|receipt.png", {
+        "text": either(shown("(?i)corner bakery"), document("corner bakery")),
+        "word": document("corner bakery"), "read": made(WAVES)}),
+    Wishes("combine memo.wav and pauses.wav, make the whole thing quieter and export it as ogg",
+           "|memo.wav pauses.wav", {
+        "combine": made(WAVES, _lasts(less=-8)),
+        "quieter": _of(WAVES, _lasts(less=-8), lambda p: _loudness(p, 0.45, 0.5) < 0.1),
+        "ogg": _of("ogg", _lasts(less=-8), lambda p: _loudness(p, 0.45, 0.5) < 0.1)}),
+    Wishes("clean up memo.wav and write a transcript to memo.txt", "|memo.wav", {
+        "clean": made(WAVES, _lasts()),
+        "transcript": text_file(*(f"(?i){each}" for each in MEMO_WORDS), name="memo.txt")}),
+    Wishes("play trip.mp4 at double speed and take the sound off", "|trip.mp4", {
+        "double speed": film(lambda s, has_sound: abs(s - 2) < 0.3, FILMS),
+        "sound": film(lambda s, has_sound: not has_sound, FILMS)}),
+    Wishes("make a gif out of trip.mp4 and give me the last picture of it as a png", "|trip.mp4", {
+        "gif": made("gif"), "last picture": picture(lambda i: i.width >= 320, "png")}),
+    Wishes("what is article.txt about in one sentence, and how many words has it got",
+           "|article.txt", {
+        "about": says("garden|harbour"), "words": says(rf"\b{ARTICLE_WORDS}\b")}),
+    Wishes("delete page 1 of report.pdf and turn the rest into pictures", "|report.pdf", {
+        "delete": either(pdf(3, hasnt="chapter one"), _pictures(3)), "pictures": _pictures(3)}),
+    Wishes("who earns the least in staff.csv, what do the people in sales earn on average and sort"
+           " everybody by name", "|staff.csv", {
+        "least": says("Clark"), "average": says(r"30,?666"),
+        "sort": table(lambda r: column(r, "name")[:2] == ["Adams", "Baker"])}),
+    Wishes("split sales.csv by city and tell me how much Oslo made in total", "|sales.csv", {
+        "split": lambda outcome: sum(p.suffix == ".csv" for p in outcome.files.values()) >= 3,
+        "Oslo": says(r"\b750\b")}),
+    Wishes("how long till halloween and set an alarm for quarter past eight", "", {
+        "halloween": says(_days(date(TODAY.year, 10, 31))),
+        "alarm": either(at_clock(8, 15), at_clock(20, 15))}),
+    Wishes("convert 12 stone to kilos and then tell me what 20% off 85 pounds is", "", {
+        "stone": says(r"76[.,]2"), "20% off": says(r"\b68\b")}),
+    Wishes("note that the wifi code is 8812 and ask the plumber to call me back", "", {
+        "note": says("8812"), "plumber": named}),
+    Wishes("rember i dont eat nuts and roll a dice for me", "", {
+        "rember": says("remember.*nuts"), "dice": says(DIE)}),
+    Wishes("book me a table for two at eight and remind me at seven to get ready", "", {
+        "book": named, "remind": either(at_clock(7), at_clock(19))}),
+    Wishes("Zieh die Schlüsselwörter aus article.txt und sag mir, wie viele Wörter der Text hat",
+           "|article.txt", {
+        "Schlüsselwörter": says("garden|harbour"), "Wörter": says(rf"\b{ARTICLE_WORDS}\b")}),
+    Wishes("welcher tag ist heiligabend und erinnere mich in 20 minuten an den ofen", "", {
+        "heiligabend": says(f"{date(TODAY.year, 12, 24):%A}"), "ofen": timer(20)}),
+    Wishes("mach das video leiser, kürze es auf 2 sekunden und nenn es kurz.mp4", "trip.mp4", {
+        "leiser": _of("mp4", lambda p: _loudness(p, 0, 1) < 0.035),
+        "kürze": film(lambda s, has_sound: abs(s - 2) < 0.3, FILMS),
+        "kurz.mp4": made("mp4", name="kurz.mp4")}),
 ]  # fmt: skip

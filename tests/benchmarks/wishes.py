@@ -19,7 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from tests.benchmarks.eighth_wish_cases import eighth, write_eighth_files
+from tests.benchmarks.eighth_wish_cases import eighth, ninth, write_eighth_files
 from tests.benchmarks.fresh_wish_cases import (
     fifth,
     fourth,
@@ -127,6 +127,7 @@ SETS = {
     "sixth": sixth,
     "seventh": seventh,
     "eighth": eighth,
+    "ninth": ninth,
 }
 
 

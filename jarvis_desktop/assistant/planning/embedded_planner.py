@@ -54,7 +54,8 @@ _parts = (
 """Not pages and seconds of a file, which are left out of a copy of it."""
 _destructive = re.compile(
     r"\brm\s+-\w+|"
-    rf"\b(?:(?:delete|erase|wipe|destroy|shred|get rid of)\s+{_parts}(?:\w+\s+){{0,3}}?"
+    rf"\b(?:(?:delete|erase|wipe|destroy|shred|get rid of)\s+{_parts}"
+    r"(?:(?!(?:in|from|on|behind)\b)\w+\s+){0,3}?"
     r"(?:files?|folders?|director(?:y|ies)|documents?|photos|pictures|downloads|disks?|drives?|"
     r"everything|data|history|desktop|computer|system|xfile\d+x[a-z]*|[/~]\S*)|"
     r"(?:format|reformat|wipe)\s+(?:\w+\s+){0,2}?(?:disk|drive|computer|partition)|"

@@ -18,7 +18,8 @@ NUMBER = rf"(?:\d(?:[\d,]{{0,13}}\d)?(?:\.\d{{1,6}})?|{_word}(?:[\s-]+{_word})*)
 _beginning = r"(?:^\W*|(?<=\band )|(?<=\bthen )|(?<=, )|(?<=[.!?;] ))"
 _asking = "what|what's|which|who|how|when|where|then|also|was|wie|wer|dann"
 _next = r"\s+(?:and\s+|und\s+)?(?:then|afterwards|after that|dann|danach)\b"
-_gap = rf"(?:(?![.!?;]\s|,\s+(?:{_asking})\b|{_next})\W)+"
+_ordering = r"\s+(?:and|und)\s+(?:turn|convert|make|change|put|save|wandle|mache?|speichere?)\b"
+_gap = rf"(?:(?![.!?;]\s|,\s+(?:{_asking})\b|{_next}|{_ordering})\W)+"
 """Between words of a gap, which reaches into no other sentence, question or step."""
 _clause_end = r"(?![\w'])(?=\W*$|\W*[.!?;,]\s|,?\s+(?:and|then|und|dann)\b)"
 _nouns = {

@@ -59,6 +59,8 @@ _how_sorted = re.compile(r"\W*(?:the )?(?:\w{2,}est|(?:most|least) \w+) first\b"
 def is_order(words: str, *, taken: bool = False) -> bool:
     """Return whether words ask for something, by how they begin. `taken` says that a step before
     takes words as they are: then they belong to it unless they speak of its result."""
+    if _phrasal.match(words) and not taken:
+        return True
     found = _first_word.match(_quoted.sub(" ", words))
     if found is None or found[1] in _no_orders or _how_sorted.match(words):
         return False
@@ -171,12 +173,14 @@ def is_foreign(words: str, chance: float, task_type: TaskType) -> bool:
 
 def opens(words: str, chance: float) -> bool:
     """Return whether words without a cue, before those of the first task, ask for something."""
-    if asks(words) or _phrasal.match(words):
+    if asks(words):
         return True
     return chance >= MIN_SURELY_FOREIGN and not (SAYS_WHY.match(words) or _sets_out.match(words))
 
 
-_phrasal = re.compile(r"\W*(?:please\s+)?(?:take|give|put)\b.*\b(?:out|off|away|up|back)\b")
+_phrasal = re.compile(
+    r"\W*(?:(?:and|then|please)\s+)*(?:take|give|put)\b.*\b(?:out|off|away|up|back)\b"
+)
 _sets_out = re.compile(
     r"\W*(?:here|hello|hi|hey|good|okay?|yes|no|for|from|of|in|on|at|about|with|as|my|this|these|"
     r"there|you)\b"

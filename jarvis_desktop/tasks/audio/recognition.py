@@ -70,8 +70,9 @@ AUTOMATIC_SPEECH_RECOGNITION = define(
                choices=("text", "srt", "vtt")),
     ),
     cues=(
-        "transcri*", "transcribe", "transcript", "transcription", "speech to text",
-        "speech recognition", "what is said", "what's said", "whats said", "what does he say",
+        "transcri*", "transcribe", "transcript", "write a transcript", "transcription",
+        "speech to text", "speech recognition", "what is said", "what's said", "whats said",
+        "what does he say",
         "what does she say", "what do they say", "what did ... say", "write down", "take down",
         "dictat*", "turn the recording into text", "minutes of", "recording to text",
         "audio to text", "what is spoken", "type up", "type out", "type it out",

@@ -296,7 +296,7 @@ CONVERT_FILE = define(
         *(frame.format(word) for frame in _orders for word in _words
           if word not in _everyday or "{} " in frame),
         *(f"{pages} ... {into} {picture}"
-          for pages in ("page*", "the pdf", "this pdf", "xfile*xdocument", "seite*")
+          for pages in ("page*", "the pdf", "this pdf", "the rest", "xfile*xdocument", "seite*")
           for into in ("to", "into", "as", "in", "als")
           for picture in ("a picture", "an image", "a photo", "pictures", "images", "photos",
           "ein bild", "bilder")),

@@ -21,7 +21,8 @@ FOREGROUND = "foreground"
 _BACKGROUND = (
     "remove the background", "remove background", "background remov*", "without background",
     "without the background", "without its background", "transparent background",
-    "take away the background", "delete the background", "foreground", "sticker",
+    "take away the background", "delete the background",
+    "get rid of the background", "foreground", "sticker",
     "cut the subject out", "cut out the subject", "isolate the subject",
 )  # fmt: skip
 _PARTS = (

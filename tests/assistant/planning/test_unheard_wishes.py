@@ -75,6 +75,14 @@ async def test_what_belongs_to_a_wish_is_not_cut_off(text: str, steps: list[str]
     assert notes == []
 
 
+@pytest.mark.parametrize("besides", ["take the stain off", "give the rest of the cake away"])
+async def test_a_weak_verb_with_its_particle_is_an_order(besides: str) -> None:
+    for text in (f"Rotate the photo and {besides}", f"{besides}, then rotate the photo"):
+        steps, notes = await planned(text, "a.jpg")
+        assert steps == ["0 image-editing image=a.jpg edit=rotate"]
+        assert notes == [left_out(besides)]
+
+
 async def test_another_sentence_is_no_purpose_of_a_timer() -> None:
     steps, notes = await planned("Remind me in an hour to ring Ann. Frame it in gold.")
     assert steps == ["0 timer duration=remind me in an hour to ring ann."]
@@ -105,6 +113,16 @@ async def test_another_sentence_is_no_purpose_of_a_timer() -> None:
         ("Vergleiche alt.txt mit neu.txt und fass neu.txt zusammen", "",
          ["text-differences(text=alt.txt+neu.txt)", "document-to-text(document=neu.txt)",
           "summarization(text=#1)"]),
+        ("drop page 2 of b.pdf and turn the rest into pictures", "",
+         ["cut-file(file=b.pdf, action=remove, pages=2)", "convert-file(file=#0, format=png)"]),
+        ("write a transcript of it and list the key words", "a.wav",
+         ["automatic-speech-recognition(audio=a.wav)", "keyword-extraction(text=#0)"]),
+        ("Hol die Stichwörter aus a.txt und sag mir, welcher Tag Silvester ist", "",
+         ["document-to-text(document=a.txt)", "keyword-extraction(text=#0)",
+          "clock(what=day, place=what day is new year's eve)"]),
+        ("get rid of the background in a.png and blur it", "",
+         ["image-segmentation(image=a.png, what=foreground)",
+          "image-editing(image=#0, edit=blur)"]),
         ("Schneid die letzten 3 Sekunden raus und mach sie leiser", "a.wav",
          ["cut-file(file=a.wav, action=remove, times=last 0:03)",
           "audio-to-audio(audio=#0, effect=quieter)"]),
