@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from jarvis_desktop.storage import database
+from tests import hidden
 
 
 @cache
@@ -18,6 +19,12 @@ def _empty() -> bytes:
         path = Path(folder) / "history.db"
         database.connect(path)[0].close()
         return path.read_bytes()
+
+
+@pytest.fixture(autouse=True)
+def as_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that a test starts imports what users have."""
+    monkeypatch.setenv("PYTHONPATH", hidden.PATH)
 
 
 @pytest.fixture(autouse=True)
