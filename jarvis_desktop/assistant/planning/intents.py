@@ -164,9 +164,11 @@ def _possible_cues(text: str, inventory: tuple[TaskType, ...]) -> list[_Cue]:
     return [cue for _, cue in sorted(found, key=lambda item: item[0])]
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=256)
 def _cues_by_literal(inventory: tuple[TaskType, ...]) -> dict[str, list[tuple[int, _Cue]]]:
-    """The cues with their places, by their longest literal part, which many of them share."""
+    """The cues with their places, by their longest literal part, which many of them share.
+
+    There is room for every task by itself: to read the cues of all tasks again takes 0.1 s."""
     found: dict[str, list[tuple[int, _Cue]]] = {}
     every = (cue for task_type in inventory for cue in _cues_of(task_type))
     for place, cue in enumerate(every):

@@ -14,6 +14,7 @@ from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.ports import Context
 from jarvis_desktop.core.task import Port, Preset, TaskOption, TaskType, Value
 from jarvis_desktop.core.turn import Conversation, Turn
+from jarvis_desktop.tasks import registry
 from jarvis_desktop.text.languages import other_language
 
 SHORTEN = TaskType(
@@ -361,3 +362,12 @@ def test_other_languages_are_answered_in_their_own(text: str, begins: str) -> No
 @pytest.mark.parametrize("text", ["make the thing do it", "xyzzy", "👍", "", "die hard"])
 def test_what_may_be_english(text: str) -> None:
     assert other_language(text) is None
+
+
+def test_to_look_for_single_tasks_lets_no_cue_of_all_be_read_again() -> None:
+    intents.find_cues("", registry.INVENTORY)
+    for each in registry.INVENTORY:
+        intents.find_cues("", (each,))
+    read = intents._cues_by_literal.cache_info().misses
+    intents.find_cues("", registry.INVENTORY)
+    assert intents._cues_by_literal.cache_info().misses == read
