@@ -1,6 +1,9 @@
-"""The eighth set of requests of two and three wishes, written before any code was read.
+"""The eighth and ninth sets of requests of two and three wishes, as people type or say them.
 
-They are as people type or say them: some misspelt, some without punctuation, thirteen in German.
+Some are misspelt or without punctuation, thirteen are in German. The eighth was written before any
+code was read, the ninth when the eighth was answered. When they were first run, 96 of 126 and 32 of
+45 wishes were right, and 10 and 7 were wrong or lost without a word; 8 and 2 are for what nothing
+here does.
 """
 
 from __future__ import annotations
@@ -31,6 +34,7 @@ from tests.benchmarks.wish_cases import (
     TODAY,
     Check,
     Wishes,
+    _article_sentences,
     _has_writing,
     _is_sepia,
     _write_pdf,
@@ -385,7 +389,8 @@ ninth = [
         "gif": made("gif"), "last picture": picture(lambda i: i.width >= 320, "png")}),
     Wishes("what is article.txt about in one sentence, and how many words has it got",
            "|article.txt", {
-        "about": says("garden|harbour"), "words": says(rf"\b{ARTICLE_WORDS}\b")}),
+        "about": lambda outcome: _article_sentences(outcome.said) == 1,
+        "words": says(rf"\b{ARTICLE_WORDS}\b")}),
     Wishes("delete page 1 of report.pdf and turn the rest into pictures", "|report.pdf", {
         "delete": either(pdf(3, hasnt="chapter one"), _pictures(3)), "pictures": _pictures(3)}),
     Wishes("who earns the least in staff.csv, what do the people in sales earn on average and sort"

@@ -67,8 +67,7 @@ class MissingInputError(Exception):
         self.port = port
 
 
-LANGUAGE = "language"
-SPEAKING = "text-to-speech"
+LANGUAGE, SPEAKING = "language", "text-to-speech"
 _a_language = lazy_re(rf"\b(?:{'|'.join(planned_step.LANGUAGES)})\b")
 _several_languages = lazy_re(
     rf"\b(?:in|into|to)\s+(?:{'|'.join(planned_step.LANGUAGES)})"
@@ -79,6 +78,8 @@ _with_words = (Kind.TEXT, Kind.DOCUMENT, Kind.TABLE)
 """In what words are counted; those of a picture or a recording have to be read first."""
 _under_a_name = r"(?:,?\s*\b(?:as|to|in|into|called|named)\s+(?:an?\s+(?:\w+\s+)?)?)?"
 _with_sound = (Kind.AUDIO, Kind.VIDEO)
+_kept = {inputs.CUT: {(kind,) for kind in Kind}, inputs.JOIN: {(kind,) for kind in _with_sound}}
+"""Kinds that stay what they are."""
 _refers_back = {
     "calculator": lazy_re(r"\b(?:that|this|it|the (?:result|answer|sum|total))\b"),
     "clock": lazy_re(
@@ -293,14 +294,13 @@ class PlanWiring:
         """Return the kinds of a task's results: those of one that takes any kind follow from its
         format or its file."""
         made = kind_of_name(f"x.{task.args.get('format')}")
-        if task.type.name == inputs.CONVERT and made:
+        if task.type.name in (inputs.CONVERT, inputs.JOIN) and made:
             return (made,)
-        if task.type.name == inputs.CUT:
-            item = task.args[task.type.ports[0].name]
-            if isinstance(item, Artifact):
-                return (item.kind,)
+        if task.type.name in (inputs.CUT, inputs.JOIN):
+            _, item = next(task.items())
             maker = item.task_id if isinstance(item, Ref) else -1
-            return self._kinds.get(maker, task.type.gives)
+            kinds = (item.kind,) if isinstance(item, Artifact) else self._kinds.get(maker, ())
+            return kinds if kinds[:1] in _kept[task.type.name] else task.type.gives
         return task.type.gives
 
     def _answer_as_table(self, ids: Collection[int]) -> None:
