@@ -58,7 +58,12 @@ class BuiltInPlan:
     @property
     def answers(self) -> bool:
         """Whether it counts what is asked, and makes no files."""
-        return {task.type.name for task in self.tasks} in ({FILE_DETAILS}, {COUNT_WORDS}, {COLLECT})
+        return {task.type.name for task in self.tasks} in (
+            {FILE_DETAILS},
+            {COUNT_WORDS},
+            {COLLECT},
+            {ARRANGE},
+        )
 
 
 @dataclass(eq=False)
@@ -104,6 +109,7 @@ class BuiltInSteps:
         for task in plan.tasks:
             suffix = PurePath(names[task.id]).suffix.lower()
             answers = task.type.gives == (Kind.TEXT,)
+            answers |= task.type.name == ARRANGE and suffix in (".txt", ".md")
             if convert is None or not suffix or not (answers or suffix != _made_as(task, suffix)):
                 continue
             fresh = tasks[-1].id + 1

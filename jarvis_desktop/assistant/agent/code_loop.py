@@ -216,7 +216,9 @@ class CodeLoop:
             await self._take_built(work, before[-1].artifacts)
         if before or work.rounds:
             return
-        plan = await self.built_in.plan(run, work.files)
+        # Two files of the same content are one for code.
+        files = list(dict.fromkeys((*run.context.attachments, *work.files)))
+        plan = await self.built_in.plan(run, files)
         asks = all(each.kind is ResultKind.ANSWER for each in work.expected)
         if plan is None or plan.answers != asks:
             return

@@ -29,7 +29,7 @@ from jarvis_desktop.assistant.agent.queries import (
 )
 from jarvis_desktop.assistant.agent.recomputed_results import pictures_as_asked, text_as_asked
 from jarvis_desktop.assistant.agent.script_checks import overlooked
-from jarvis_desktop.assistant.planning.inputs import ASK_TABLE
+from jarvis_desktop.assistant.planning.inputs import ARRANGE, ASK_TABLE
 from jarvis_desktop.core.artifact import Artifact, Kind, kind_of_name
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.expert import Status
@@ -205,7 +205,8 @@ class GoalWork:
         """Take what the built-in methods made, as far as the goal asks for it; the rest is left. It
         reads files."""
         files = [item for item in made if item.path]
-        asked = {task.id for task in self.run.live.turn.plan or () if task.type.name == ASK_TABLE}
+        telling = (ARRANGE, ASK_TABLE)
+        asked = {task.id for task in self.run.live.turn.plan or () if task.type.name in telling}
         # A sentence beside a file is about that file, unless it answers a question about a table.
         answer = " ".join(
             item.text for item in made if item.text and (not files or item.made_by in asked)

@@ -441,6 +441,8 @@ ARRANGE_FILES = define(
         *(f"{verb} {signs} in {these}file names" for verb in ("replace the", "replace all",
           "replace", "change the", "remove the") for signs in ("spaces", "blanks", "underscores",
           "dashes", "hyphens") for these in ("the ", "all ", "all the ", "these ", "")),
+        "list the duplicates", "list all duplicates", "name the duplicates",
+        *(f"in the order of their {order}" for order in ("names", "name", "dates", "date")),
         "duplicate files", "identical files", "files identical", "files are identical",
         "files ... duplicates", "files the same", "files are duplicates", "files twice",
         "doppelte dateien", "identische dateien", "größten dateien", "größte datei",

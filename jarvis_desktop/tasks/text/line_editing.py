@@ -68,6 +68,8 @@ LINE_EDITING = define(
     ports=(Port("text", (Kind.TEXT, Kind.DOCUMENT), many=True),), gives=(Kind.DOCUMENT,),
     options=(TaskOption("wish", "what to change", "", reads="own-words"),),
     cues=(
+        *(f"{drop} {the}{doubles}" for drop in ("drop", "delete", "leave out") for the in
+          ("", "the ", "all ") for doubles in ("duplicates", "doubles", "repeated lines")),
         "replace ... with", "replace ... by", "replace every ... with", "replace all ... with",
         "sort ... by name", "sort ... alphabetically", "sort the lines", "sort these lines",
         "sort the names", "remove duplicates", "remove the duplicates", "number the lines",

@@ -225,8 +225,10 @@ class BuiltIn(BuiltInSteps):
     def __init__(self) -> None:
         self.made: Sequence[Artifact] = ()
         self.planned = BuiltInPlan(Plan(()), {})
+        self.given: list[str] = []
 
     async def plan(self, run: GoalRun, files: Iterable[Artifact]) -> BuiltInPlan | None:
+        self.given = [item.title for item in files]
         return self.planned if self.made else None
 
     async def carry_out(self, run: GoalRun, plan: BuiltInPlan) -> Sequence[Artifact]:

@@ -76,6 +76,10 @@ async def built(
          ["It is done."], ["count-words"]),
         ("Find the five most frequent words and write them to words.txt", ["story.txt"],
          ["words.txt", "It is done."], ["count-words", "convert-file"]),
+        ("Write the titles of these documents to titles.md", ["a.txt", "b.txt"],
+         ["titles.md", "It is done."], ["arrange-files", "convert-file"]),
+        ("Which of these are the largest files?", ["a.txt", "b.txt"],
+         ["It is done."], ["arrange-files"]),
         ("Collect the phone numbers of the letter in phones.csv", ["letter.txt"],
          ["phones.csv", "It is done."], ["collect-values", "convert-file"]),
         ("Sort the table by price and save it as sorted.xlsx", ["a.csv"],
@@ -130,6 +134,14 @@ async def test_nothing_counts_if_a_step_fails_or_is_in_doubt(tmp_path: Path) -> 
 async def test_a_name_of_another_format_is_not_given(tmp_path: Path) -> None:
     goal = "Cut the largest square out of the middle of the picture and save it as square.png"
     assert await built(tmp_path, goal, "photo.jpg") == ([], ["image-editing"])
+
+
+async def test_a_step_that_makes_no_file_gives_none_a_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(MADE, "edit-table")
+    goal = "Sort the table by price and save it as sorted.csv"
+    assert await built(tmp_path, goal, "a.csv") == ([], ["edit-table"])
 
 
 async def test_an_answer_is_no_file_if_it_is_to_be_a_table(tmp_path: Path) -> None:
@@ -191,6 +203,13 @@ async def test_what_a_table_answers_is_told_beside_its_file(bench: Callable[...,
         "West and East sold most.\n\nMade: “most.csv”.",
     )
     assert at.llm.prompts == []
+
+
+async def test_files_of_the_same_content_are_all_given(bench: Callable[..., Bench]) -> None:
+    at = bench([], goal="Draw a chart of the sales by region", files=("sales.csv", "copy.csv"))
+    at.built.made = [made_file(at), TOLD]
+    assert (await at.work()).status is Status.DONE
+    assert at.built.given == ["sales.csv", "copy.csv"]
 
 
 async def test_what_else_is_asked_is_worked_on(bench: Callable[..., Bench]) -> None:
