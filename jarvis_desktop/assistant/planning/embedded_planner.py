@@ -77,6 +77,7 @@ _judging = re.compile(
 _narrates = re.compile(r"^\W*(?:how|why|when|where|who|what)\s+(?:did|had)\s[^.,;:!?]*\W*$")
 """What asks how something went, and for no change: "why did they cut the wood?"."""
 
+_cries = re.compile(r"^\W*help\b(?: me)?\W+(?!with\b)\w")
 _lists = re.compile(
     r"^\W*(?:please\s+)?(?:show|list|give|display|print|find|get)\b|"
     rf"^\w+ (?:in|since|before|after|from) (?:{'|'.join(MONTHS)})\W*$"
@@ -251,6 +252,8 @@ class EmbeddedPlanner:
                 found = []
         if len(found) > 1:  # "hey, could you ...": a greeting beside a request asks for nothing
             found = _without_greetings(found, read)
+        elif _cries.match(read.text) and any(step.unread for step in found):
+            found = []  # "help! my phone is gone"
         if not found and (asked := _about_a_file(read, inventory, context, orders=self._guesses)):
             found = [asked]
         if not found:

@@ -22,6 +22,8 @@ from jarvis_desktop.core.task import TaskType, Value
 
 MIN_PROBABILITY = 0.6
 """A part asks for a task from this probability on, ..."""
+MIN_OF_HELP = 0.72
+"""... or from this for the help, which answers nothing else with its list of all that works, ..."""
 MIN_BESIDE_CUE = 0.9
 """... from this, if it has the cue of another task, ..."""
 MIN_OF_WHOLE = 0.15
@@ -160,7 +162,8 @@ def matches(
         ]
         # "Say hello": the words behind the cue are what it works on.
         repeats = any(wish_words.takes_words(cue.type) and cue.start <= start + 1 for cue in held)
-        sure = 1.0 if repeats else MIN_BESIDE_CUE if others else MIN_PROBABILITY
+        least = MIN_OF_HELP if task_type.name == GREETING else MIN_PROBABILITY
+        sure = 1.0 if repeats else MIN_BESIDE_CUE if others else least
         own = any(cue.type is task_type for cue in held)
         own |= bool(found) and task_type.name == GREETING  # "say hello and goodbye"
         if chance >= sure and not own and WEIGHT * chance > max(others, default=0.0):

@@ -56,6 +56,11 @@ async def test_what_a_task_reads_as_a_whole_is_its(text: str, expected: list[str
     assert [line.partition("(")[0] for line in show(await ask(text))] == expected
 
 
+@pytest.mark.parametrize("text", ["help! my phone is gone", "how do i get better at go"])
+async def test_the_list_of_all_that_works_answers_nothing_else(text: str) -> None:
+    assert isinstance(await ask(text), PlanRejected)
+
+
 async def test_a_file_is_not_taken_for_a_list_of_that_name() -> None:
     planned = show(await ask("remove the duplicates from my guest list", "guests.csv"))
     assert [line.partition("(")[0] for line in planned] == ["edit-table"]
