@@ -153,7 +153,7 @@ JOIN_FILES = define(
         "put xfile* behind", "put xfile* after", "put xfile* before", "add xfile* to the end of",
         "stitch ... together", "append",
         "as one recording", "into one recording", "into one file", "into a single file",
-        *(f"{into} {one} text{file}" for into in ("into", "in", "to") for one in
+        *(f"put ... {into} {one} text{file}" for into in ("into", "in") for one in
           ("one", "a single") for file in ("", " file")),
         "into one video", "into one document", "glue ... together", "füge ... zusammen",
         "zusammenfügen", "verbinde", "hänge ... aneinander", "verbinden",

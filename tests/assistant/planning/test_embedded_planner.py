@@ -631,6 +631,11 @@ async def test_a_question_of_how_something_went_changes_no_file(text: str) -> No
             ["join-files(files=a.txt+b.txt, format=txt)", "save-file(content=#0, name=all.txt)"],
         ),
         (
+            "cut the novel into one text file for each chapter",
+            ["novel.txt"],
+            ["cut-file(file=novel.txt, action=split)"],
+        ),
+        (
             "turn server.log into a table",
             ["server.log"],
             ["convert-file(file=server.log, format=csv)"],
