@@ -633,7 +633,7 @@ async def test_a_question_of_how_something_went_changes_no_file(text: str) -> No
         (
             "cut the novel into one text file for each chapter",
             ["novel.txt"],
-            ["cut-file(file=novel.txt, action=split)"],
+            ["cut-file(file=novel.txt, action=split, by=chapter)"],
         ),
         (
             "turn server.log into a table",
