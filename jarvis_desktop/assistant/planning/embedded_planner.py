@@ -394,6 +394,13 @@ def _of_the_given(
     still = inputs.OF_A_STILL.search(read.text) if Kind.IMAGE not in kinds else None
     kept = []
     for cue in cues:
+        said = read.text[cue.start : cue.end]
+        if (
+            cue.type.name == inputs.JOIN
+            and inputs.OTHERS.search(said)
+            and len(context.attachments) < 2
+        ):
+            continue  # the other pages of a single file
         near = inputs.mentioned_kinds(read.text[cue.start : cue.end + _NEAR])
         video = Kind.VIDEO in kinds and not still
         video &= Kind.IMAGE not in kinds or (Kind.VIDEO in near and Kind.IMAGE not in near)

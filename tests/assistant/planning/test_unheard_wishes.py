@@ -186,3 +186,9 @@ async def test_these_subtitles_are_not_to_be_made() -> None:
     assert show(await ask("translate those captions into French", "a.srt")) == [
         "document-to-text(document=a.srt)", "translation(text=#0, language=French)",
     ]  # fmt: skip
+
+
+async def test_the_other_two_of_one_file_are_its_pages() -> None:
+    steps, notes = await planned("keep page 1 and put the other two in a new pdf", "a.pdf")
+    assert [step.split()[1] for step in steps] == ["cut-file"]
+    assert notes == [left_out("put the other two in a new pdf")]
