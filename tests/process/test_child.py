@@ -7,12 +7,14 @@ import logging
 import multiprocessing.spawn
 import os
 import signal
+import socket
 import subprocess
 import sys
 import textwrap
 import threading
 import time
 from collections.abc import Callable
+from multiprocessing import forkserver
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
@@ -429,3 +431,11 @@ def _alive(pid: int) -> bool:
             return stat.read().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
         return False
+
+
+async def test_who_goes_away_while_asking_for_a_fork_ends_no_warm_process(child: Child) -> None:
+    assert await child.call("echo", "one", timeout=100) == "> one"
+    child.kill()
+    with socket.socket(socket.AF_UNIX) as asking:
+        asking.connect(forkserver._forkserver._forkserver_address)  # type: ignore[attr-defined]
+    assert await child.call("echo", "two", timeout=100) == "> two"
