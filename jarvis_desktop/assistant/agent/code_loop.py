@@ -5,8 +5,9 @@ A small LLM writes a good short script and a bad plan, and says "done" when noth
 is a checklist made from the goal's words, each round is a script or a question, and nothing is
 believed. A goal ends in one of three ways: as *done* if the files and answers that it asks for
 exist and a query, which is written apart from the script, comes to the same (pictures and simple
-edits of texts are computed again from the goal's words); as *made* if they exist and could not be
-confirmed so, with a word that says it; or as not reached.
+edits of texts are computed again from the goal's words, and what built-in methods clearly do of it
+needs no script: see `built_in_steps`); as *made* if they exist and could not be confirmed so, with
+a word that says it; or as not reached.
 """
 
 from __future__ import annotations
