@@ -34,7 +34,12 @@ EXPERTS = (
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Children that run functions of the tests import pytest as well."""
+    """Children that run functions of the tests import pytest as well. With real weights they start
+    as they do for users, since what they take is compared with the catalogue."""
+    if any(
+        item.get_closest_marker(mark) for item in session.items for mark in ("real", "real_large")
+    ):
+        return
     experts = any("warm_experts" in getattr(item, "fixturenames", ()) for item in session.items)
     replace_spawning(EXPERTS if experts else ("pytest", *LIGHT))
 
