@@ -35,6 +35,7 @@ class Person:
         self.screen = screen
         self.environment = os.environ | {"DISPLAY": screen.name, "QT_QPA_PLATFORM": "xcb"}
         self.environment |= {"XDG_SESSION_TYPE": "x11", "DBUS_SESSION_BUS_ADDRESS": "disabled:"}
+        self.environment["PYTHONFAULTHANDLER"] = "1"
         self.environment.pop("WAYLAND_DISPLAY", None)
         self.home = home
         self.started: list[subprocess.Popen[bytes]] = []
@@ -65,8 +66,20 @@ class Person:
     def until(self, condition: Callable[[], object], what: str) -> None:
         end = time.monotonic() + PATIENCE
         while not condition():
-            assert time.monotonic() < end, what
+            assert time.monotonic() < end, f"{what}\n{self.what_is_there()}"
             time.sleep(0.05)
+
+    def what_is_there(self) -> str:
+        """Which windows are seen, whether one answers, and where each program is."""
+        windows = self.drive("search", "--onlyvisible", "--name", ".", "getwindowname", "%@")
+        active = self.drive("getactivewindow", "getwindowname")
+        answers = self.is_reached()
+        places = []
+        for process in self.started:
+            if process.poll() is None:
+                process.send_signal(signal.SIGABRT)  # faulthandler shows the stacks
+                places.append(process.communicate(timeout=PATIENCE)[1].decode())
+        return "\n".join((windows, f"active: {active}", f"answers: {answers}", *places))
 
     def is_reached(self) -> bool:
         """Whether a JARVIS answers, which has its keys by then."""
