@@ -62,6 +62,18 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+DEEP = ("[" * 500, b"[" * 500)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Collect the garbage of the tests before now, if a test nests lists until the stack is full:
+    what is collected there cannot end properly, and the test that comes upon it fails for it."""
+    callspec = getattr(item, "callspec", None)
+    values = callspec.params.values() if callspec else ()
+    if any(isinstance(value, (str, bytes)) and value[:500] in DEEP for value in values):
+        gc.collect()
+
+
 _folders = itertools.count()
 
 
