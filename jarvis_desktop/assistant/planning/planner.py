@@ -53,7 +53,7 @@ _goal = re.compile(
     # The same for many things.
     rf"|\bfor (?:each|every one|all) of (?:these|those|the|my) {_many}\b"
     rf"|{_begin}rename (?:all |each of )?(?:of )?(?:(?:these|those|the|my) )?(?:{_many} )?"
-    rf"{_things}\b"
+    rf"{_things}\b(?=.*\b(?:what|contents?|shows?|says?|titles?)\b)"
 )
 _not = re.compile(
     r"^(?:how|what|why|when|who|where|is|are|do|does|did|should|don't|dont|never|forget|remember)\b"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from jarvis_desktop.core.artifact import Artifact, text_artifact
 from jarvis_desktop.core.errors import InputError
@@ -14,6 +14,8 @@ from jarvis_desktop.tasks.definition import Services, define
 from jarvis_desktop.text.lazy_re import lazy_re
 
 NOTES = "notes"
+MAX_TOLD = 10
+"""Entries of a list that are told after a change to it."""
 _SAME = {
     "to do": "to-do", "todo": "to-do", "todos": "to-do", "to dos": "to-do", "task": "to-do",
     "tasks": "to-do", "grocery": "shopping", "groceries": "shopping", "note": NOTES,
@@ -29,7 +31,8 @@ _ASKED = (
 )
 _LIST = (
     r"(?:(?P<whose>my|our) |the |that )?"
-    r"(?:(?!(?:my|our|the|that) )(?P<name>[\w' -]{1,30}?)[ -]lists?|(?P<notes>notes|to-?dos))"
+    r"(?:(?!(?:my|our|the|that) )(?P<name>(?:(?!\blists?\b)[\w' -]){1,30}?)[ -]lists?|"
+    r"(?P<notes>notes|to-?dos))"
 )
 _ITEMS = r"(?P<items>(?:(?!\blist\b).)+?)"
 _WHOLE = r"(?: (?:out )?(?:loud|aloud)| to me| for me| please| now)*"
@@ -152,17 +155,26 @@ def _added(name: str, items: list[str], lists: Lists) -> str:
     fresh = lists.add(name, items)
     if not fresh:
         return tr("That is on the list “{name}” already.", name=name)
-    told = ", ".join(fresh)
-    return tr("On the list “{name}” now: {items}.", name=name, items=told)
+    return tr("On the list “{name}” now: {items}.", name=name, items=_some(lists.items(name)))
+
+
+def _some(items: Sequence[str]) -> str:
+    """All entries of a short list, and the last ones of a long list."""
+    more = ["…"] if len(items) > MAX_TOLD else []
+    return ", ".join([*more, *items[-MAX_TOLD:]])
 
 
 def _removed(name: str, items: list[str], lists: Lists) -> str:
     gone = lists.remove(name, items)
     missing = [item for item in items if item.casefold() not in {each.casefold() for each in gone}]
     told = [tr("Removed from the list “{name}”: {items}.", name=name, items=", ".join(gone))]
+    if left := lists.items(name):
+        told.append(tr("On the list “{name}” now: {items}.", name=name, items=_some(left)))
+    else:
+        told.append(_empty(name))
     if missing:
         absent = tr("Not on the list “{name}”: {items}.", name=name, items=", ".join(missing))
-        told = [*told, absent] if gone else [absent]
+        told = [told[0], absent, told[1]] if gone else [absent]
     return " ".join(told)
 
 

@@ -46,8 +46,8 @@ CLOCK = '{"direct": false, "plan": [{"task": "clock", "id": 0, "args": {}}]}'
         "Can you plot my sales by month?",
         "Clean this CSV and make a chart for each region",
         "For each of these 200 files, count the words",
-        "Rename these 200 photos by date",
-        "I want you to rename my pictures",
+        "Rename these 200 photos by what they show",
+        "I want you to rename my documents after their titles",
     ],
 )
 def test_words_that_ask_for_it(text: str) -> None:
@@ -57,6 +57,7 @@ def test_words_that_ask_for_it(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        "Rename these 200 photos to trip_001.jpg and so on, by date",
         "Blur this and read that",
         "What is the plot of the film?",
         "Summarise the plot of this book",

@@ -28,9 +28,12 @@ async def say(services: FakeServices, folder: Path, *requests: str) -> str:
         (["add Tea to my shopping list", "put tea on my shopping list"],
          "That is on the list “shopping” already."),
         (["add milk and eggs to my shopping list", "remove Milk from my shopping list"],
-         "Removed from the list “shopping”: milk."),
+         "Removed from the list “shopping”: milk. On the list “shopping” now: eggs."),
         (["add milk to my shopping list", "take milk and rum off my shopping list"],
-         "Removed from the list “shopping”: milk. Not on the list “shopping”: rum."),
+         "Removed from the list “shopping”: milk. Not on the list “shopping”: rum. "
+         "The list “shopping” is empty."),
+        (["add a, b, c, d, e, f, g, h, i, j to my reading list", "add k to my reading list"],
+         "On the list “reading” now: …, b, c, d, e, f, g, h, i, j, k."),
         (["cross rum off the shopping list"], "Not on the list “shopping”: rum."),
         (["add call Ann to my to-do list", "what do I have to do today"],
          "On the list “to-do”:\n- call Ann"),
@@ -60,7 +63,8 @@ async def test_lists_are_kept_and_shown(requests: list[str], answer: str, tmp_pa
     ["add the numbers to the list", "what is in the price list", "show me a list of the files",
      "write a note to my landlord", "write down the poem", "list the files", "add 5 and 7",
      "delete all files", "put the text into a pdf",
-     "add milk to my shopping list, eggs to my to-do list"],
+     "add milk to my shopping list, eggs to my to-do list",
+     "add milk to my shopping list and show me the list"],
 )  # fmt: skip
 async def test_other_words_are_about_no_list(words: str, tmp_path: Path):
     assert read(words) is None
