@@ -66,7 +66,8 @@ class MessageBus:
         try:
             async with asyncio.timeout(CONNECT_TIMEOUT_S):
                 connection = await open_dbus_connection(session_address())
-        except (OSError, EOFError, RuntimeError, ValueError) as error:
+        except (OSError, EOFError, RuntimeError, ValueError, LookupError) as error:
+            # jeepney raises KeyError if its reader ends before the first answer, as at the exit.
             raise UnavailableError(
                 tr("There is no message bus of a desktop session here.")
             ) from error
