@@ -135,11 +135,7 @@ class FactRecords:
 
         Raises InputError if it is empty, too long, or one too many, and in a private conversation.
         """
-        if in_private_conversation():
-            raise InputError(
-                tr("This conversation is not saved, so this was not noted down either."),
-                hint=tr("Say it in another conversation."),
-            )
+        _refuse_in_private()
         text = one_line(encodable(text), limit=MAX_FACT_CHARS + 1)
         if not _bare(text):
             raise InputError(tr("There is nothing to remember in that."))
@@ -177,6 +173,14 @@ class FactRecords:
             return db.execute("DELETE FROM facts").rowcount
 
 
+def _refuse_in_private() -> None:
+    if in_private_conversation():
+        raise InputError(
+            tr("This conversation is not saved, so this was not noted down either."),
+            hint=tr("Say it in another conversation."),
+        )
+
+
 def _bare(text: str) -> str:
     """Return the words alone, to compare what facts say."""
     return " ".join(re.findall(r"\w+", text.casefold()))
@@ -212,11 +216,7 @@ class ListRecords:
         Raises InputError if there is none, one is too long, or they are too many, and in a private
         conversation.
         """
-        if in_private_conversation():
-            raise InputError(
-                tr("This conversation is not saved, so this was not noted down either."),
-                hint=tr("Say it in another conversation."),
-            )
+        _refuse_in_private()
         items = [one_line(encodable(item), limit=MAX_ITEM_CHARS + 1) for item in items]
         if not items or any(len(item) > MAX_ITEM_CHARS for item in items):
             raise InputError(

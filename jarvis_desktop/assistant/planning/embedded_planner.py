@@ -191,7 +191,9 @@ class EmbeddedPlanner:
         said = text
         text = foreign_requests.in_english(said, whole=False) or said
         read = request_parser.parse_request(text, inventory, context, said=said)
-        if _destructive.search(read.text) and not everyday.is_read_whole(read, inventory):
+        if _destructive.search(read.text) and (
+            read.files or not intents.read_whole(read.text, inventory)
+        ):
             return PlanRejected(
                 tr(
                     "I do not delete, erase or format anything, so nothing was touched. "

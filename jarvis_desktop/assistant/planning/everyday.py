@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from jarvis_desktop.assistant.planning import planned_step, steps, wish_words
+from jarvis_desktop.assistant.planning import intents, planned_step, steps, wish_words
 from jarvis_desktop.assistant.planning.intents import CueMatch
 from jarvis_desktop.assistant.planning.request_parser import ParsedRequest
 from jarvis_desktop.core.artifact import Kind
@@ -76,11 +76,6 @@ def read_exactly(
     return found
 
 
-def is_read_whole(read: ParsedRequest, inventory: Sequence[TaskType]) -> bool:
-    """Return whether a task reads the whole request."""
-    return _exact_cue(read, 0, len(read.text), inventory, tables=False) is not None
-
-
 def _exact_cue(
     read: ParsedRequest, start: int, end: int, inventory: Sequence[TaskType], *, tables: bool
 ) -> CueMatch | None:
@@ -89,13 +84,11 @@ def _exact_cue(
     words = planned_step.without_joints(read.text[start:end])
     at = read.text.index(words, start)
     words = words.rstrip(" .!?,")
-    for task_type in inventory:
-        if task_type.reads is None or (tables and task_type.acts):
-            continue
-        if (options := task_type.reads(words)) is not None:
-            chosen = tuple(options.items())
-            return CueMatch(task_type, at, at + len(words), WEIGHT, chosen, exact=True)
-    return None
+    readers = (item for item in inventory if not (tables and item.acts))
+    if (found := intents.read_whole(words, readers)) is None:
+        return None
+    task_type, options = found
+    return CueMatch(task_type, at, at + len(words), WEIGHT, tuple(options.items()), exact=True)
 
 
 def open_parts(parts: Sequence[Part], *, about: bool) -> list[Part]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import NamedTuple
@@ -128,10 +128,16 @@ def find_cues(text: str, inventory: Sequence[TaskType]) -> list[CueMatch]:
     return sorted(kept, key=lambda item: (item.start, -item.weight))
 
 
-def is_read(text: str, inventory: Sequence[TaskType]) -> bool:
-    """Return whether a task reads all of a text; see `TaskType.reads`."""
+def read_whole(
+    text: str, inventory: Iterable[TaskType]
+) -> tuple[TaskType, Mapping[str, Value]] | None:
+    """Return the task that reads all of a text, and the options that it gives; see
+    `TaskType.reads`."""
     low = text.lower().strip()
-    return any(item.reads(low) is not None for item in inventory if item.reads)
+    for item in inventory:
+        if item.reads and (options := item.reads(low)) is not None:
+            return item, options
+    return None
 
 
 def asks_for(text: str, task_type: TaskType, option: str, value: Value) -> bool:

@@ -350,7 +350,7 @@ def split_pasted(text: str, inventory: Sequence[TaskType]) -> tuple[str, str]:
     Pasted text is content and never read for what to do. An instruction is short, so a text of any
     length is split quickly. What a task reads as a whole is not split.
     """
-    if len(text) <= MAX_HEAD_CHARS and intents.is_read(text, inventory):
+    if len(text) <= MAX_HEAD_CHARS and intents.read_whole(text, inventory):
         return text, ""
     for match in re.finditer(r":\s+|\n", text[:MAX_HEAD_CHARS]):
         head, body = text[: match.start()], text[match.end() :].strip()

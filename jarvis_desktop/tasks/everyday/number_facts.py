@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
+from typing import TypeVar
 
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import tr
@@ -15,6 +16,8 @@ from jarvis_desktop.text.numbers import readable
 MAX_FACTORED = 10**12
 """Larger numbers would take more than milliseconds to be divided by all that may divide them."""
 MAX_ROMAN = 3999
+
+Figure = TypeVar("Figure", int, float)
 
 _N = r"(\d[\d,]*)"
 _F = r"-?\d(?:[\d,]*\d)?(?:\.\d+)?"
@@ -63,6 +66,13 @@ def _whole(figure: str) -> int:
     return int(figure.replace(",", ""))
 
 
+def _divisor(number: Figure) -> Figure:
+    """The number, unless it is zero."""
+    if not number:
+        raise InputError(tr("Nothing can be divided by zero."))
+    return number
+
+
 def _factors(number: int) -> list[int]:
     """The prime factors, the smallest first."""
     if number > MAX_FACTORED:
@@ -98,9 +108,7 @@ def _made_of(figure: str) -> str:
 
 
 def _divisible(figure: str, by: str) -> str:
-    number, divisor = _whole(figure), _whole(by)
-    if not divisor:
-        raise InputError(tr("Nothing can be divided by zero."))
+    number, divisor = _whole(figure), _divisor(_whole(by))
     times, left = divmod(number, divisor)
     if not left:
         return f"Yes, {number:,} is {divisor:,} times {times:,}."
@@ -108,9 +116,7 @@ def _divisible(figure: str, by: str) -> str:
 
 
 def _remainder(figure: str, by: str) -> str:
-    number, divisor = _whole(figure), _whole(by)
-    if not divisor:
-        raise InputError(tr("Nothing can be divided by zero."))
+    number, divisor = _whole(figure), _divisor(_whole(by))
     times, left = divmod(number, divisor)
     return f"{number:,} divided by {divisor:,} is {times:,} with a remainder of {left:,}."
 
@@ -122,9 +128,7 @@ def _even(figure: str, asked: str) -> str:
 
 
 def _shared(what: str, one: str, other: str) -> str:
-    numbers = _whole(one), _whole(other)
-    if not all(numbers):
-        raise InputError(tr("Nothing can be divided by zero."))
+    numbers = _divisor(_whole(one)), _divisor(_whole(other))
     if what in ("gcd", "gcf", "hcf") or "divisor" in what or "factor" in what:
         named, value = "greatest common divisor", math.gcd(*numbers)
     else:
@@ -182,16 +186,13 @@ def _from_roman(letters: str) -> str:
 
 
 def _share(part: str, whole: str) -> str:
-    of = _figure(whole)
-    if not of:
-        raise InputError(tr("Nothing can be divided by zero."))
+    of = _divisor(_figure(whole))
     return f"{part} is {readable(_figure(part) / of * 100)} percent of {whole}."
 
 
 def _change(last: str, how: str, first: str) -> str:
-    if not _figure(first):
-        raise InputError(tr("Nothing can be divided by zero."))
-    percent = (_figure(last) - _figure(first)) / _figure(first) * 100
+    before = _divisor(_figure(first))
+    percent = (_figure(last) - before) / before * 100
     which = "more" if percent >= 0 else "less"
     return f"{last} is {readable(abs(percent))} percent {which} than {first}."
 
@@ -227,18 +228,14 @@ def _sorted(listed: str, order: str | None) -> str:
 
 
 def _simplified(above: str, below: str) -> str:
-    one, other = _whole(above), _whole(below)
-    if not other:
-        raise InputError(tr("Nothing can be divided by zero."))
+    one, other = _whole(above), _divisor(_whole(below))
     shared = math.gcd(one, other)
     bottom = f"/{other // shared}" if other != shared else ""
     return f"{above}/{below} is {one // shared}{bottom}."
 
 
 def _decimal(above: str, below: str) -> str:
-    if not _whole(below):
-        raise InputError(tr("Nothing can be divided by zero."))
-    return f"{above}/{below} is {readable(_whole(above) / _whole(below))}."
+    return f"{above}/{below} is {readable(_whole(above) / _divisor(_whole(below)))}."
 
 
 def _of_shape(what: str, shape: str, *sizes: str | None) -> str | None:

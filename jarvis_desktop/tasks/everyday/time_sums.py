@@ -137,16 +137,21 @@ def _sum(at: str, length: str, *, before: bool) -> str | None:
     )
 
 
+def _hours_and_minutes(minutes: int) -> str:
+    hours, minutes = divmod(minutes, 60)
+    parts = [quantity(hours, "hour")] if hours else []
+    parts += [quantity(minutes, "minute")] if minutes or not hours else []
+    return join_words(parts)
+
+
 def _between(one: str, other: str) -> str | None:
     first, last = _time(one), _time(other)
     if first is None or last is None:
         return None
     minutes = (last.hour - first.hour) * 60 + last.minute - first.minute
     over = " on the next day" if minutes < 0 else ""
-    hours, minutes = divmod(minutes % 1440, 60)
-    parts = [quantity(hours, "hour")] if hours else []
-    parts += [quantity(minutes, "minute")] if minutes or not hours else []
-    return f"From {first:%H:%M} to {last:%H:%M}{over} it is {join_words(parts)}."
+    length = _hours_and_minutes(minutes % 1440)
+    return f"From {first:%H:%M} to {last:%H:%M}{over} it is {length}."
 
 
 def _until(at: str, now: datetime) -> str | None:
@@ -156,11 +161,9 @@ def _until(at: str, now: datetime) -> str | None:
         return None
     due = now.replace(hour=moment.hour, minute=moment.minute, second=0, microsecond=0)
     due += timedelta(days=due <= now)
-    hours, minutes = divmod(round((due - now).total_seconds() / 60), 60)
-    parts = [quantity(hours, "hour")] if hours else []
-    parts += [quantity(minutes, "minute")] if minutes or not hours else []
+    length = _hours_and_minutes(round((due - now).total_seconds() / 60))
     day = " tomorrow" if due.date() != now.date() else ""
-    return f"It is {join_words(parts)} until {due:%H:%M}{day}."
+    return f"It is {length} until {due:%H:%M}{day}."
 
 
 def _left(unit: str, of: str, now: datetime) -> str | None:
